@@ -1,0 +1,50 @@
+"""Evaluates a trained controller on fresh random inputs of chosen lengths.
+
+  python launch/evaluate.py --checkpoint=DIR_OR_FILE --lengths=10,20,100 --format=table
+
+The checkpoint is a run's workdir or its controller.msgpack.
+"""
+
+import dataclasses
+import json
+
+from absl import flags
+
+from main_jax import cli
+
+CHECKPOINT = flags.DEFINE_string("checkpoint", None, "A run's workdir or a controller.msgpack.")
+LENGTHS = flags.DEFINE_list("lengths", ["10", "20", "100"], "Input lengths, separated by commas.")
+NUM_INPUTS = flags.DEFINE_integer("num_inputs", 100, "Inputs of each length.", lower_bound=1)
+SEED = flags.DEFINE_integer("seed", 0, "Chooses the inputs.", lower_bound=0, upper_bound=2**31 - 1)
+POLICY = flags.DEFINE_enum("policy", "both", ["greedy", "sample", "both"], "How actions are chosen.")
+FORMAT = flags.DEFINE_enum("format", "table", ["table", "json"], "What is printed on stdout.")
+flags.mark_flag_as_required("checkpoint")
+
+
+def main(arguments):
+    cli.no_arguments(arguments)
+    lengths = cli.positive_integers("lengths", LENGTHS.value)
+    from rich.console import Console
+
+    from main_jax.checkpoint import load_controller
+    from main_jax.evaluate import POLICIES, evaluate
+    from main_jax.progress import results_table
+
+    config, agent, params, timesteps = load_controller(CHECKPOINT.value)
+    policies = POLICIES if POLICY.value == "both" else (POLICY.value,)
+    results = evaluate(agent, params, lengths, NUM_INPUTS.value, SEED.value, policies)
+    if FORMAT.value == "json":
+        report = {
+            "task": config.task,
+            "checkpoint": CHECKPOINT.value,
+            "timesteps": timesteps,
+            "results": [dataclasses.asdict(result) for result in results],
+        }
+        print(json.dumps(report, indent=2))
+    else:
+        title = f"{config.task}, trained for {timesteps:,} timesteps"
+        Console().print(results_table(title, results))
+
+
+if __name__ == "__main__":
+    cli.run(main)

@@ -1,0 +1,35 @@
+"""Trains a controller on this machine, on every core or accelerator it has.
+
+  python launch/local.py --config=configs/reverse.py [--workdir=DIR] [--config.FIELD=VALUE ...]
+
+Every field is listed in main_jax/config.py. Run again with the same --workdir, it resumes.
+"""
+
+import datetime
+from pathlib import Path
+
+from absl import flags
+from ml_collections import config_flags
+
+from main_jax import cli
+
+CONFIG = config_flags.DEFINE_config_file("config", None, "A file of configs/.", lock_config=True)
+WORKDIR = flags.DEFINE_string("workdir", None, "Where the run is kept; default: a new one in runs/.")
+flags.mark_flag_as_required("config")
+
+
+def main(arguments):
+    cli.no_arguments(arguments)
+    # Imported here so that --help and bad flags answer at once, without loading JAX.
+    from main_jax.train import train_and_evaluate
+
+    workdir = WORKDIR.value
+    if workdir is None:
+        now = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
+        workdir = f"runs/{CONFIG.value.get('task', 'run')}-{now}"
+    print(f"workdir: {workdir}", flush=True)
+    train_and_evaluate(CONFIG.value, Path(workdir))
+
+
+if __name__ == "__main__":
+    cli.run(main)

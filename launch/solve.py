@@ -1,0 +1,40 @@
+"""Runs a trained controller on inputs of your own.
+
+  python launch/solve.py --checkpoint=DIR_OR_FILE 1234 98765
+  python launch/solve.py --checkpoint=DIR_OR_FILE --trace 12+34
+  seq 1000 1999 | python launch/solve.py --checkpoint=DIR_OR_FILE -
+
+Prints a line for each input: input, output, ok or wrong, and steps, separated by tabs.
+"""
+
+import sys
+
+from absl import flags
+
+from main_jax import cli
+
+CHECKPOINT = flags.DEFINE_string("checkpoint", None, "A run's workdir or a controller.msgpack.")
+TRACE = flags.DEFINE_bool("trace", False, "Print the tape step by step.")
+flags.mark_flag_as_required("checkpoint")
+
+
+def main(arguments):
+    if not arguments:
+        cli.fail("no input given; `-` reads one a line from stdin")
+    inputs = []
+    for argument in arguments:
+        inputs += sys.stdin.read().splitlines() if argument == "-" else [argument]
+
+    from main_jax.checkpoint import load_controller
+    from main_jax.solve import solve, trace
+
+    _, agent, params, _ = load_controller(CHECKPOINT.value)
+    for index, solution in enumerate(solve(agent, params, inputs)):
+        if TRACE.value:
+            print("\n".join(trace(agent, params, inputs[index])))
+        verdict = "ok" if solution.correct else "wrong"
+        print(inputs[index], solution.output, verdict, solution.steps, sep="\t")
+
+
+if __name__ == "__main__":
+    cli.run(main)

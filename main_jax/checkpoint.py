@@ -1,0 +1,149 @@
+"""What a run keeps on disk: its config, full states to resume from, and the controller to share."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import jax
+import numpy as np
+import orbax.checkpoint as ocp
+from absl import logging
+from flax import serialization
+from ml_collections import ConfigDict
+
+from main_jax.agent import Agent, build_agent
+from main_jax.config import base_config, validate_config
+from main_jax.errors import UserError
+
+CONTROLLER_FILE = "controller.msgpack"
+CONFIG_FILE = "config.json"
+CONTROLLER_FORMAT = "main_jax.controller.1"
+# A run may be given more time, or other devices of the same number, and still be the same run.
+FREE_TO_CHANGE = ("total_timesteps", "num_devices")
+
+
+class Checkpoints:
+    """Full training states under `workdir/checkpoints`, the newest few of them."""
+
+    def __init__(self, workdir: Path, kept: int):
+        # Restoring is left to resume(), which may skip a damaged step; nothing is written before.
+        self._manager = ocp.CheckpointManager(
+            (workdir / "checkpoints").absolute(),
+            options=ocp.CheckpointManagerOptions(
+                max_to_keep=kept, enable_async_checkpointing=False
+            ),
+        )
+
+    def save(self, timesteps: int, state, progress: dict) -> None:
+        self._manager.save(
+            timesteps,
+            args=ocp.args.Composite(
+                state=ocp.args.StandardSave(state), progress=ocp.args.JsonSave(progress)
+            ),
+            force=True,
+        )
+
+    def restore(self, like) -> tuple[object, dict] | None:
+        """The newest readable state and progress, or None in a fresh workdir."""
+        steps = sorted(self._manager.all_steps(), reverse=True)
+        for step in steps:
+            try:
+                restored = self._manager.restore(
+                    step,
+                    args=ocp.args.Composite(
+                        state=ocp.args.StandardRestore(like), progress=ocp.args.JsonRestore()
+                    ),
+                )
+            except Exception as error:  # orbax raises many kinds for damaged files
+                logging.warning("checkpoint %d cannot be read (%s)", step, type(error).__name__)
+                continue
+            return restored.state, restored.progress
+        if steps:
+            raise UserError(f"no readable checkpoint in {self._manager.directory}")
+        return None
+
+    def close(self) -> None:
+        self._manager.close()
+
+
+def claim_workdir(workdir: Path, config: ConfigDict) -> None:
+    """Writes the config into a fresh workdir, or checks that the run there has the same one."""
+    path = workdir / CONFIG_FILE
+    if path.exists():
+        try:
+            saved = json.loads(path.read_text())
+        except ValueError as error:
+            raise UserError(f"{path} is damaged: {error}") from error
+        given = json.loads(config.to_json())
+        for field in sorted(saved.keys() | given.keys()):
+            if field not in FREE_TO_CHANGE and saved.get(field) != given.get(field):
+                raise UserError(
+                    f"workdir {workdir} holds a run with config.{field}={saved.get(field)!r}, "
+                    f"not {given.get(field)!r}; choose another --workdir"
+                )
+    elif workdir.exists() and any(workdir.iterdir()):
+        raise UserError(f"workdir {workdir} is not empty and holds no run of main_jax")
+    workdir.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, config.to_json(indent=2).encode())
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """A reader, or a crash, finds the old file or the new one, never half of one."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    with temporary.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def save_controller(path: Path, config: ConfigDict, params, timesteps: int) -> None:
+    """One small file with all that is needed to run a controller."""
+    content = {
+        "format": CONTROLLER_FORMAT,
+        "config": config.to_json(),
+        "timesteps": int(timesteps),
+        "params": jax.tree.map(np.asarray, params),
+    }
+    write_atomically(path, serialization.msgpack_serialize(content))
+
+
+def load_controller(location: str) -> tuple[ConfigDict, Agent, dict, int]:
+    """Config, agent, parameters and timesteps from a controller file or a run's workdir."""
+    path = Path(location)
+    if path.is_dir():
+        path = path / CONTROLLER_FILE
+    if not path.is_file():
+        raise UserError(f"no controller at {path}")
+    try:
+        content = serialization.msgpack_restore(path.read_bytes())
+        found = content["format"]
+    except Exception as error:  # msgpack raises many kinds for what is not its own
+        raise UserError(f"{path} is truncated or no controller file") from error
+    if found != CONTROLLER_FORMAT:
+        raise UserError(f"{path} has format {found!r}, not {CONTROLLER_FORMAT!r}")
+    config = base_config()
+    try:
+        config.update(json.loads(content["config"]))
+        params, timesteps = content["params"], int(content["timesteps"])
+        validate_config(config)
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(f"{path} is damaged: {type(error).__name__}: {error}") from error
+    agent = build_agent(config)
+    for message in _mismatches(agent, params):
+        raise UserError(f"{path} does not fit its own config: {message}")
+    return config, agent, params, timesteps
+
+
+def _mismatches(agent: Agent, params) -> Iterator[str]:
+    expected = jax.eval_shape(agent.init, jax.random.PRNGKey(0))
+    if jax.tree.structure(expected) != jax.tree.structure(params):
+        yield "its parameters have other names"
+        return
+    named = jax.tree_util.tree_leaves_with_path(expected)
+    for (name, want), have in zip(named, jax.tree.leaves(params), strict=True):
+        if not isinstance(have, np.ndarray) or (want.shape, want.dtype) != (have.shape, have.dtype):
+            yield f"parameter {jax.tree_util.keystr(name)} is not {want.dtype}{list(want.shape)}"

@@ -1,0 +1,83 @@
+"""What every launcher shares: the host's settings, flag parsing, and errors as one line."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+from absl import app, flags, logging
+
+USER_ERROR = 2
+
+
+def prepare_host() -> None:
+    """Settings that must stand before JAX is imported; what the user has set already stays."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    # XLA's own threads slow matrices this small down; one single-threaded device a core does not.
+    os.environ.setdefault("NPROC", "1")
+    wanted = {
+        "--xla_force_host_platform_device_count": str(cores or 1),
+        "--xla_cpu_multi_thread_eigen": "false",
+    }
+    given = os.environ.get("XLA_FLAGS", "")
+    extra = [f"{flag}={value}" for flag, value in wanted.items() if flag not in given]
+    os.environ["XLA_FLAGS"] = " ".join([*given.split(), *extra])
+    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "main_jax" / "xla"
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+
+
+def run(main) -> None:
+    """Parses the flags and calls main(arguments) with what is left of the command line."""
+    prepare_host()
+    logging.set_verbosity(logging.WARNING)
+    app.run(lambda argv: _call(main, argv[1:]), flags_parser=_parse)
+
+
+def _parse(argv):
+    try:
+        return flags.FLAGS(argv)
+    except Exception as error:  # a config file may raise anything
+        fail(_one_line(error))
+
+
+def _call(main, arguments):
+    from main_jax.errors import TrainingError, UserError
+
+    try:
+        main(arguments)
+    except UserError as error:
+        fail(_one_line(error))
+    except TrainingError as error:
+        fail(_one_line(error), code=1)
+    except BrokenPipeError:
+        # The reader of stdout has gone, as `| head` does; that is no error of ours.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        fail("interrupted", code=128 + signal.SIGINT)
+
+
+def fail(message: str, code: int = USER_ERROR):
+    print(f"error: {message}", file=sys.stderr)
+    raise SystemExit(code)
+
+
+def _one_line(error: Exception) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    known = isinstance(error, flags.Error | ValueError)
+    return text if known else f"{type(error).__name__}: {text}"
+
+
+def no_arguments(arguments: list[str]) -> None:
+    if arguments:
+        fail(f"unexpected argument {arguments[0]!r}; flags look like --name=value")
+
+
+def positive_integers(flag: str, values: list[str]) -> list[int]:
+    for value in values:
+        if not value.isascii() or not value.isdigit() or int(value) < 1:
+            fail(f"--{flag}: {value!r} is no positive whole number")
+    if not values:
+        fail(f"--{flag} is empty")
+    return [int(value) for value in values]

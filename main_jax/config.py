@@ -1,0 +1,155 @@
+"""Every config field with its default, and the checks that a config must pass."""
+
+from ml_collections import ConfigDict
+
+from main_jax.errors import UserError
+
+
+def base_config() -> ConfigDict:
+    """The shared hyper-parameters; a task's config file changes what its task demands."""
+    config = ConfigDict()
+    config.task = "reverse"
+    config.seed = 0
+
+    # Controller
+    config.encoder = "attention"  # or "recurrent"
+    config.view = "full"  # what the controller sees: one of main_jax.context.VIEWS
+    config.channels = 32
+    config.num_queries = 4
+    config.hidden_sizes = (128,)
+
+    # Episode
+    config.reward = "progress"  # or "sparse"
+    config.cell_reward = 0.3
+    config.success_reward = 1.0
+    config.steps_per_digit = 1.5
+    config.extra_steps = 3
+
+    # Curriculum: inputs are 1 to C long, and C goes from min_difficulty to max_difficulty
+    config.curriculum = "adaptive"  # or "linear"
+    config.min_difficulty = 2
+    config.max_difficulty = 10
+    config.curriculum_start = 1_000_000  # linear only, in timesteps
+    config.curriculum_end = 18_000_000
+    config.mastery = 0.9  # adaptive only: the success at length C that makes C rise
+    config.success_window = 200  # episodes of one length that a running success rate looks back on
+
+    # Learning
+    config.total_timesteps = 30_000_000
+    config.batch_size = 64  # episodes at once, over all devices
+    config.unroll_length = 16
+    config.learning_rate = 1e-3
+    config.adam_b1 = 0.9
+    config.adam_b2 = 0.999
+    config.max_gradient_norm = 1.0
+    config.discount = 0.99
+    config.value_cost = 0.5
+    config.entropy_cost = 0.01
+
+    # Annealing: once every length is solved this often, learning rate and entropy cost fall
+    config.anneal_success = 0.97
+    config.anneal_floor = 0.05  # the share of both that is left in the end
+    config.anneal_timesteps = 1_000_000  # 0: never anneal
+
+    # Evaluation, on inputs that are never trained on
+    config.evaluate_every = 500_000  # timesteps
+    config.evaluation_lengths = (10, 20, 100)
+    config.num_evaluation_inputs = 100
+    config.stop_when_solved = True  # judged at max_difficulty only, after annealing
+
+    # Runtime
+    config.num_devices = 0  # 0: as many as divide the batch
+    config.updates_per_call = 32
+    config.checkpoint_every = 1_000_000  # timesteps
+    config.checkpoints_kept = 3
+    return config
+
+
+_POSITIVE = (
+    "channels num_queries min_difficulty max_difficulty success_window total_timesteps batch_size "
+    "unroll_length learning_rate max_gradient_norm evaluate_every num_evaluation_inputs "
+    "updates_per_call checkpoint_every checkpoints_kept"
+).split()
+_NOT_NEGATIVE = (
+    "seed cell_reward success_reward steps_per_digit extra_steps curriculum_start value_cost "
+    "entropy_cost anneal_timesteps num_devices"
+).split()
+_FRACTIONS = "mastery discount adam_b1 adam_b2 anneal_success anneal_floor".split()
+_POSITIVE_LISTS = "hidden_sizes evaluation_lengths".split()
+
+
+def validate_config(config: ConfigDict) -> None:
+    """Raises a UserError that names the first field that is wrong."""
+    from main_jax.context import VIEWS
+    from main_jax.controller import ENCODERS
+    from main_jax.curriculum import CURRICULA
+    from main_jax.tape import REWARDS
+    from main_jax.tasks import get_task
+
+    _check_fields(config)
+    get_task(config.task)
+    for field, choices in (
+        ("encoder", ENCODERS),
+        ("view", VIEWS),
+        ("reward", REWARDS),
+        ("curriculum", CURRICULA),
+    ):
+        if config[field] not in choices:
+            raise UserError(
+                f"config.{field} is {config[field]!r}; it must be one of {', '.join(choices)}"
+            )
+    _check_ranges(config)
+    _check_devices(config)
+
+
+def _check_fields(config: ConfigDict) -> None:
+    known = base_config()
+    for field in config:
+        if field not in known:
+            raise UserError(f"unknown config field {field!r}")
+    for field in known:
+        if field not in config:
+            raise UserError(f"config field {field!r} is missing")
+        given, expected = config[field], type(known[field])
+        if isinstance(given, bool) != (expected is bool) or not isinstance(
+            given, (int, float) if expected is float else expected
+        ):
+            raise UserError(f"config.{field} is {given!r}; it must be a {expected.__name__}")
+
+
+def _check_ranges(config: ConfigDict) -> None:
+    for field in _POSITIVE:
+        if config[field] <= 0:
+            raise UserError(f"config.{field} is {config[field]}; it must be positive")
+    for field in _NOT_NEGATIVE:
+        if config[field] < 0:
+            raise UserError(f"config.{field} is {config[field]}; it must not be negative")
+    for field in _FRACTIONS:
+        if not 0 <= config[field] <= 1:
+            raise UserError(f"config.{field} is {config[field]}; it must lie between 0 and 1")
+    for field in _POSITIVE_LISTS:
+        if not all(isinstance(size, int) and size > 0 for size in config[field]):
+            raise UserError(f"config.{field} is {config[field]}; its entries must be positive")
+    for low, high in (
+        ("min_difficulty", "max_difficulty"),
+        ("curriculum_start", "curriculum_end"),
+    ):
+        if config[low] > config[high]:
+            raise UserError(
+                f"config.{low} is {config[low]}, above config.{high}, {config[high]}"
+            )
+    if config.steps_per_digit * config.extra_steps == 0 and config.steps_per_digit < 1:
+        raise UserError(f"config.steps_per_digit is {config.steps_per_digit}: too few steps")
+
+
+def _check_devices(config: ConfigDict) -> None:
+    import jax
+
+    available = jax.local_device_count()
+    if config.num_devices > available:
+        raise UserError(f"config.num_devices is {config.num_devices}; there are {available}")
+    if config.num_devices and config.batch_size % config.num_devices:
+        raise UserError(
+            f"config.batch_size is {config.batch_size}; it must be a multiple of "
+            f"config.num_devices, {config.num_devices}"
+        )

@@ -1,0 +1,109 @@
+"""Evaluation: whole episodes from given tapes, batched over inputs and devices, at any length."""
+
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from main_jax import parallel, policy, tape
+from main_jax.agent import Agent
+from main_jax.tape import TapeState
+
+POLICIES = ("greedy", "sample")
+# Bounds the memory of one device program; longer tapes run in smaller batches.
+MAX_CELLS_PER_BATCH = 2_000_000
+
+
+@dataclasses.dataclass(frozen=True)
+class LengthResult:
+    length: int
+    policy: str
+    num_inputs: int
+    solved: int
+    success_rate: float
+    mean_steps: float
+
+
+def run_episodes(
+    agent: Agent, params, tapes: TapeState, greedy: np.ndarray, seed: int
+) -> TapeState:
+    """The tapes [N] as their episodes leave them; greedy bool[N] picks each one's policy.
+
+    Each tape has its own random key, so that no result depends on how tapes share batches.
+    """
+    count, room = tapes.tokens.shape
+    devices = jax.local_devices()
+    per_device = min(-(-count // len(devices)), max(1, MAX_CELLS_PER_BATCH // room))
+    batch = per_device * len(devices)
+    keys = jax.random.split(jax.random.PRNGKey(seed), count)
+    params = parallel.replicate(params, devices)
+    finals = []
+    for begin in range(0, count, batch):
+        # The last batch is filled up with copies of the first tape, so that one program serves all.
+        rows = np.arange(begin, begin + batch)
+        rows = np.where(rows < count, rows, 0).reshape(len(devices), per_device)
+        inputs = jax.tree.map(lambda x, rows=rows: np.asarray(x)[rows], (tapes, greedy, keys))
+        final = parallel.to_host(_compiled_episodes(agent)(params, *inputs))
+        finals.append(jax.tree.map(lambda x: x.reshape(batch, *x.shape[2:]), final))
+    return jax.tree.map(lambda *xs: np.concatenate(xs)[:count], *finals)
+
+
+@functools.lru_cache(maxsize=8)
+def _compiled_episodes(agent: Agent):
+    return parallel.on_every_device(
+        functools.partial(_episodes, agent), jax.local_devices()
+    )
+
+
+def _episodes(agent: Agent, params, tapes: TapeState, greedy, keys) -> TapeState:
+    def going_on(tapes):
+        return jnp.any(~jax.vmap(tape.finished)(tapes))
+
+    def step(tapes):
+        outputs = agent(params, tapes)
+        return jax.vmap(functools.partial(_move, agent))(tapes, outputs, greedy, keys)
+
+    return lax.while_loop(going_on, step, tapes)
+
+
+def _move(agent: Agent, state: TapeState, output, greedy, key) -> TapeState:
+    step_key = jax.random.fold_in(key, state.steps)
+    uniforms = jax.random.uniform(step_key, (policy.num_choices(agent.task),))
+    action = tape.select(greedy, policy.greedy(output), policy.sample(output, uniforms))
+    return tape.select(tape.finished(state), state, tape.transition(agent.task, state, action))
+
+
+def fixed_inputs(agent: Agent, length: int, num_inputs: int, seed: int) -> TapeState:
+    """The evaluation inputs of a seed, the same in every run and on every machine."""
+    key = jax.random.fold_in(jax.random.PRNGKey(seed), length)
+    lengths = jnp.full(num_inputs, length, jnp.int32)
+    return tape.draw(agent.task, agent.rules, key, lengths, length)
+
+
+def evaluate(
+    agent: Agent, params, lengths, num_inputs: int, seed: int, policies=POLICIES
+) -> list[LengthResult]:
+    """Success on fixed inputs of each length, for each way of choosing actions."""
+    results = []
+    for length in lengths:
+        inputs = fixed_inputs(agent, length, num_inputs, seed)
+        repeated = jax.tree.map(lambda x: np.concatenate([x] * len(policies)), inputs)
+        greedy = np.repeat([name == "greedy" for name in policies], num_inputs)
+        final = run_episodes(agent, params, repeated, greedy, seed)
+        solved = np.asarray(jax.vmap(tape.solved)(final)).reshape(len(policies), num_inputs)
+        steps = final.steps.reshape(len(policies), num_inputs)
+        for index, name in enumerate(policies):
+            results.append(
+                LengthResult(
+                    length=length,
+                    policy=name,
+                    num_inputs=num_inputs,
+                    solved=int(solved[index].sum()),
+                    success_rate=float(solved[index].mean()),
+                    mean_steps=float(steps[index].mean()),
+                )
+            )
+    return results

@@ -1,0 +1,40 @@
+"""The only file that knows how arrays lie on devices: pmap, replication, one copy for the host."""
+
+import jax
+import numpy as np
+from flax import jax_utils
+
+AXIS = "devices"
+
+
+def choose_devices(batch_size: int, num_devices: int = 0) -> list[jax.Device]:
+    """The first `num_devices` local devices; 0 takes the most that divide the batch evenly."""
+    devices = jax.local_devices()
+    if not num_devices:
+        num_devices = max(k for k in range(1, len(devices) + 1) if batch_size % k == 0)
+    return devices[:num_devices]
+
+
+def on_every_device(function, devices, donate_first: bool = False):
+    """pmap of a function whose arguments all carry a leading device axis."""
+    return jax.pmap(
+        function, axis_name=AXIS, devices=devices, donate_argnums=(0,) if donate_first else ()
+    )
+
+
+def replicate(tree, devices):
+    return jax_utils.replicate(tree, devices)
+
+
+def split(tree, devices):
+    """Puts row d of every array [D, ...] on device d."""
+    return on_every_device(lambda x: x, devices)(tree)
+
+
+def first_replica(tree):
+    """A host copy of a replicated tree."""
+    return jax.tree.map(lambda x: np.asarray(x.addressable_shards[0].data[0]), tree)
+
+
+def to_host(tree):
+    return jax.tree.map(np.asarray, tree)

@@ -1,0 +1,55 @@
+"""The factored action distribution: independent categoricals for the module and for each head.
+
+For one tape's output; batches come from vmap.
+"""
+
+import jax
+import jax.numpy as jnp
+
+from main_jax.controller import ControllerOutput
+from main_jax.tape import Action
+from main_jax.tasks import Task
+
+
+def num_choices(task: Task) -> int:
+    """The module and each head: as many uniform numbers as one sampled action takes."""
+    return 1 + task.num_heads
+
+
+def sample(output: ControllerOutput, uniforms: jax.Array) -> Action:
+    """Inverse-CDF sampling with uniforms [num_choices]: far cheaper than a Gumbel a cell."""
+    return Action(
+        module=_inverse_cdf(output.module_logits, uniforms[0]),
+        heads=_inverse_cdf(output.head_logits, uniforms[1:]),
+    )
+
+
+def _inverse_cdf(logits: jax.Array, uniform: jax.Array) -> jax.Array:
+    # On CPU, half the time of cumsum.
+    cumulative = jax.lax.associative_scan(jnp.add, jax.nn.softmax(logits), axis=-1)
+    # Scaling by the last entry keeps rounding from ever pointing behind the last possible choice.
+    threshold = uniform * cumulative[..., -1]
+    return jnp.sum(cumulative <= threshold[..., None], axis=-1).astype(jnp.int32)
+
+
+def greedy(output: ControllerOutput) -> Action:
+    return Action(
+        module=jnp.argmax(output.module_logits).astype(jnp.int32),
+        heads=jnp.argmax(output.head_logits, axis=-1).astype(jnp.int32),
+    )
+
+
+def log_prob(output: ControllerOutput, action: Action) -> jax.Array:
+    module = jax.nn.log_softmax(output.module_logits)[action.module]
+    heads = jax.nn.log_softmax(output.head_logits)
+    return module + jnp.take_along_axis(heads, action.heads[:, None], axis=-1).sum()
+
+
+def entropy(output: ControllerOutput) -> jax.Array:
+    """Joint entropy: the sum over the independent factors."""
+    return _entropy(output.module_logits) + _entropy(output.head_logits).sum()
+
+
+def _entropy(logits: jax.Array) -> jax.Array:
+    log_probs = jax.nn.log_softmax(logits)
+    return -jnp.sum(jnp.exp(log_probs) * log_probs, axis=-1)

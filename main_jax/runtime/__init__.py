@@ -1,0 +1,1 @@
+"""Runtimes: the same unroll and update, wired in different ways."""

@@ -1,0 +1,203 @@
+"""Training from a config to a controller: run, evaluate, checkpoint, resume, stop."""
+
+import dataclasses
+import math
+import signal
+import time
+from pathlib import Path
+
+from ml_collections import ConfigDict, FrozenConfigDict
+from rich.console import Console
+
+from main_jax.agent import build_agent
+from main_jax.checkpoint import CONTROLLER_FILE, Checkpoints, claim_workdir, save_controller
+from main_jax.config import validate_config
+from main_jax.curriculum import NOT_YET
+from main_jax.errors import TrainingError, UserError
+from main_jax.evaluate import LengthResult, evaluate
+from main_jax.metrics import MetricsLog
+from main_jax.progress import ProgressDisplay, results_table
+from main_jax.runtime.fused import FusedRuntime
+
+EVALUATION_SEED = 0
+# Inputs at training lengths, apart from the evaluation's, that decide whether training may stop.
+VALIDATION_SEED = 1
+NUM_VALIDATION_INPUTS = 1000
+
+
+@dataclasses.dataclass
+class Progress:
+    """What the loop itself remembers; saved with every checkpoint."""
+
+    devices: int
+    evaluations: int = 0
+    seconds: float = 0.0
+    best: dict[str, float] = dataclasses.field(default_factory=dict)  # success by length and policy
+    solved: bool = False
+
+
+class StopRequest:
+    """Turns the first Ctrl-C or SIGTERM into a flag; the second one interrupts at once."""
+
+    def __init__(self):
+        self.requested = False
+        self._previous = {}
+
+    def __enter__(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._previous[number] = signal.signal(number, self._request)
+        return self
+
+    def _request(self, *_):
+        if self.requested:
+            raise KeyboardInterrupt
+        self.requested = True
+
+    def __exit__(self, *_):
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+
+
+def train_and_evaluate(config: ConfigDict, workdir: Path) -> list[LengthResult]:
+    """Trains until solved or out of timesteps, or until asked to stop; the same call resumes."""
+    validate_config(config)
+    run = Run(FrozenConfigDict(config), workdir)
+    try:
+        return run.until_done()
+    finally:
+        run.close()
+
+
+class Run:
+    def __init__(self, config: FrozenConfigDict, workdir: Path):
+        self.config, self.workdir = config, workdir
+        self.agent = build_agent(config)
+        claim_workdir(workdir, config)
+        self.runtime = FusedRuntime(self.agent, config)
+        self.progress = Progress(devices=len(self.runtime.devices))
+        self.checkpoints = Checkpoints(workdir, config.checkpoints_kept)
+        self._resume()
+        self.log = MetricsLog(workdir, self.runtime.timesteps)
+        self.display = ProgressDisplay(self.runtime.timesteps, config.total_timesteps)
+        self.saved_at = self.runtime.timesteps
+
+    def _resume(self) -> None:
+        restored = self.checkpoints.restore(like=self.runtime.snapshot())
+        if restored is None:
+            return
+        state, progress = restored
+        if progress["devices"] != self.progress.devices:
+            raise UserError(
+                f"the run in {self.workdir} uses {progress['devices']} devices and this command "
+                f"{self.progress.devices}; set config.num_devices={progress['devices']}"
+            )
+        self.runtime.load(state)
+        self.progress = Progress(**progress)
+
+    def until_done(self) -> list[LengthResult]:
+        results: list[LengthResult] = []
+        with StopRequest() as stop:
+            while not self._done() and not stop.requested:
+                self._advance()
+                if self.runtime.timesteps // self.config.evaluate_every > self.progress.evaluations:
+                    results = self._evaluate()
+                if self.runtime.timesteps - self.saved_at >= self.config.checkpoint_every:
+                    self._save()
+            if self.runtime.timesteps > self.saved_at:
+                self._save()
+        if stop.requested:
+            self.display.note(f"stopped; run again with --workdir={self.workdir} to go on")
+            return results
+        return self._report()
+
+    def _done(self) -> bool:
+        return self.progress.solved or self.runtime.timesteps >= self.config.total_timesteps
+
+    def _advance(self) -> None:
+        started = time.monotonic()
+        metrics = {name: float(value) for name, value in self.runtime.step().items()}
+        seconds = time.monotonic() - started
+        self.progress.seconds += seconds
+        timesteps, curriculum = self.runtime.timesteps, self.runtime.curriculum
+        if not all(math.isfinite(value) for value in metrics.values()):
+            bad = [name for name, value in metrics.items() if not math.isfinite(value)]
+            raise TrainingError(
+                f"{', '.join(bad)} not finite at {timesteps} timesteps; the last good checkpoint "
+                f"in {self.workdir} is at {self.saved_at}"
+            )
+        difficulty = int(curriculum.max_difficulty)
+        success = float(curriculum.success_rate[:difficulty].mean())
+        speed = self.runtime.timesteps_per_call / seconds
+        self.log.write(
+            "train",
+            timesteps,
+            {
+                **metrics,
+                "difficulty": difficulty,
+                "success": success,
+                "annealing": int(curriculum.anneal_start != NOT_YET),
+                "steps_per_second": speed,
+            },
+        )
+        self.display.update(timesteps, speed, difficulty, success)
+
+    def _evaluate(self) -> list[LengthResult]:
+        config, timesteps = self.config, self.runtime.timesteps
+        results = evaluate(
+            self.agent,
+            self.runtime.params,
+            config.evaluation_lengths,
+            config.num_evaluation_inputs,
+            EVALUATION_SEED,
+        )
+        rates = {f"{r.policy}_{r.length}": r.success_rate for r in results}
+        best = self.progress.best
+        self.progress.best = {name: max(rate, best.get(name, 0)) for name, rate in rates.items()}
+        self.progress.evaluations = timesteps // config.evaluate_every
+        self.progress.solved = config.stop_when_solved and self._solved_at_training_length()
+        self.log.write("evaluation", timesteps, rates)
+        self.display.evaluated(results)
+        return results
+
+    def _solved_at_training_length(self) -> bool:
+        """Annealed, and on validation inputs as long as the longest in training, greedy is perfect."""
+        if not self.runtime.fully_annealed:
+            return False
+        results = evaluate(
+            self.agent,
+            self.runtime.params,
+            (self.config.max_difficulty,),
+            NUM_VALIDATION_INPUTS,
+            VALIDATION_SEED,
+            policies=("greedy",),
+        )
+        return results[0].solved == results[0].num_inputs
+
+    def _save(self) -> None:
+        timesteps = self.runtime.timesteps
+        self.checkpoints.save(
+            timesteps, self.runtime.snapshot(), dataclasses.asdict(self.progress)
+        )
+        path = self.workdir / CONTROLLER_FILE
+        save_controller(path, self.config, self.runtime.params, timesteps)
+        self.saved_at = timesteps
+
+    def _report(self) -> list[LengthResult]:
+        results = self._evaluate()
+        self.display.close()
+        outcome = "solved" if self.progress.solved else "out of timesteps"
+        console = Console()
+        console.print(
+            results_table(
+                f"{self.config.task}: {outcome} after {self.runtime.timesteps:,} timesteps and "
+                f"{self.progress.seconds:.0f} s of training",
+                results,
+            )
+        )
+        console.print(f"controller: {self.workdir / CONTROLLER_FILE}", soft_wrap=True)
+        return results
+
+    def close(self) -> None:
+        self.display.close()
+        self.log.close()
+        self.checkpoints.close()

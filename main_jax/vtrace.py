@@ -1,0 +1,58 @@
+"""The IMPALA loss of one trajectory batch [T, B], with rlax's V-trace; no I/O and no devices."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import rlax
+from flax import struct
+
+from main_jax import policy
+from main_jax.actor import Trajectory
+from main_jax.agent import Agent
+
+
+class LossCosts(struct.PyTreeNode):
+    discount: jax.Array  # f32[], γ
+    value: jax.Array  # f32[]
+    entropy: jax.Array  # f32[]
+
+
+def vtrace_loss(agent: Agent, costs: LossCosts, params, trajectory: Trajectory):
+    """Mean loss over the batch, and what is worth logging about it."""
+    num_steps, batch_size = trajectory.rewards.shape
+
+    def flatten(tree):
+        return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), tree)
+
+    def unflatten(x):
+        return x.reshape(-1, batch_size, *x.shape[1:])
+
+    outputs = agent(params, flatten(trajectory.tapes))
+    values = unflatten(outputs.value)  # [T + 1, B]
+    acting = jax.tree.map(lambda x: x[: num_steps * batch_size], outputs)
+    log_probs = unflatten(jax.vmap(policy.log_prob)(acting, flatten(trajectory.actions)))
+    entropy = jax.vmap(policy.entropy)(acting).mean()
+
+    log_rhos = log_probs - trajectory.log_probs
+    discounts = costs.discount * (1.0 - trajectory.finished)
+    returns = vtrace(values, trajectory.rewards, discounts, jnp.exp(log_rhos))
+    policy_loss = -jnp.mean(jax.lax.stop_gradient(returns.pg_advantage) * log_probs)
+    value_loss = 0.5 * jnp.mean(jnp.square(returns.errors))
+    loss = policy_loss + costs.value * value_loss - costs.entropy * entropy
+    return loss, {
+        "loss": loss,
+        "policy_loss": policy_loss,
+        "value_loss": value_loss,
+        "entropy": entropy,
+        "rho_clipped": jnp.mean(log_rhos > 0),
+        "reward": trajectory.rewards.mean(),
+    }
+
+
+def vtrace(values, rewards, discounts, rhos):
+    """V-trace errors and advantages [T, B] from values [T + 1, B]; rlax takes one trajectory."""
+    one = functools.partial(rlax.vtrace_td_error_and_advantage, lambda_=1.0)
+    return jax.vmap(one, in_axes=1, out_axes=1)(
+        values[:-1], values[1:], rewards, discounts, jax.lax.stop_gradient(rhos)
+    )

@@ -1,0 +1,37 @@
+"""Packaging; exact versions of everything are in constraints.txt."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+setup(
+    name="main_jax",
+    version="0.1.0",
+    description="Modular Algorithm Induction Network (MAIN) in JAX",
+    long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    python_requires=">=3.11",
+    packages=find_packages(include=["main_jax", "main_jax.*"]),
+    install_requires=[
+        "absl-py>=2.1",
+        "chex>=0.1.90",
+        "dm-env>=1.6",
+        "flax>=0.12",
+        "jax>=0.7",
+        "ml-collections>=1.0",
+        "msgpack>=1.0",
+        "numpy>=2.0",
+        "optax>=0.2.5",
+        "orbax-checkpoint>=0.11",
+        "rich>=13",
+        "rlax>=0.1.8",
+        "tensorboardX>=2.6",
+    ],
+    extras_require={
+        "test": ["hypothesis>=6.100", "pytest>=8", "pytest-xdist>=3.5", "ruff>=0.6"],
+        "cluster": ["ray>=2.40"],
+        "cuda": ["jax[cuda12]>=0.7"],
+        "tpu": ["jax[tpu]>=0.7"],
+    },
+)

@@ -1,0 +1,13 @@
+"""Before JAX is imported: four fake devices, and one compilation cache for all test processes."""
+
+import os
+import tempfile
+
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
+os.environ.setdefault(
+    "JAX_COMPILATION_CACHE_DIR", tempfile.mkdtemp(prefix="main_jax_test_compilations_")
+)
+
+from main_jax import cli  # noqa: E402
+
+cli.prepare_host()
