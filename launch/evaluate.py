@@ -16,7 +16,9 @@ CHECKPOINT = flags.DEFINE_string("checkpoint", None, "A run's workdir or a contr
 LENGTHS = flags.DEFINE_list("lengths", ["10", "20", "100"], "Input lengths, separated by commas.")
 NUM_INPUTS = flags.DEFINE_integer("num_inputs", 100, "Inputs of each length.", lower_bound=1)
 SEED = flags.DEFINE_integer("seed", 0, "Chooses the inputs.", lower_bound=0, upper_bound=2**31 - 1)
-POLICY = flags.DEFINE_enum("policy", "both", ["greedy", "sample", "both"], "How actions are chosen.")
+POLICY = flags.DEFINE_enum(
+    "policy", "both", ["greedy", "sample", "both"], "How actions are chosen."
+)
 FORMAT = flags.DEFINE_enum("format", "table", ["table", "json"], "What is printed on stdout.")
 flags.mark_flag_as_required("checkpoint")
 

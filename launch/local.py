@@ -14,7 +14,9 @@ from ml_collections import config_flags
 from main_jax import cli
 
 CONFIG = config_flags.DEFINE_config_file("config", None, "A file of configs/.", lock_config=True)
-WORKDIR = flags.DEFINE_string("workdir", None, "Where the run is kept; default: a new one in runs/.")
+WORKDIR = flags.DEFINE_string(
+    "workdir", None, "Where the run is kept; default: a new one in runs/."
+)
 flags.mark_flag_as_required("config")
 
 

@@ -24,15 +24,14 @@ class Trajectory(struct.PyTreeNode):
     rewards: jax.Array  # f32[T, B]
     finished: jax.Array  # bool[T, B], the episode ended with this action
     successes: jax.Array  # bool[T, B], and it was solved
+    progress: jax.Array  # f32[T, B], share of the target cells put right so far
 
 
 def init_actor(
     agent: Agent, key: jax.Array, batch_size: int, max_difficulty: jax.Array, max_n: int
 ) -> ActorState:
     key, draw_key = jax.random.split(key)
-    tapes = tape.draw_unsolved(
-        agent.task, agent.rules, draw_key, batch_size, max_difficulty, max_n
-    )
+    tapes = tape.draw_unsolved(agent.task, agent.rules, draw_key, batch_size, max_difficulty, max_n)
     return ActorState(key=key, tapes=tapes)
 
 
@@ -66,10 +65,10 @@ def unroll(
         rewards = jax.vmap(lambda t, m: tape.reward(agent.rules, t, m))(tapes, moved)
         finished = jax.vmap(tape.finished)(moved)
         successes = jax.vmap(tape.solved)(moved)
+        progress = jax.vmap(tape.progress)(moved)
         following = jax.vmap(tape.select)(finished, fresh, moved)
-        return following, (tapes, actions, log_probs, rewards, finished, successes)
+        return following, (tapes, actions, log_probs, rewards, finished, successes, progress)
 
     last, (tapes, *rest) = lax.scan(step, state.tapes, (chances, fresh_tapes))
     tapes = jax.tree.map(lambda ts, t: jnp.concatenate([ts, t[None]]), tapes, last)
     return ActorState(key=next_key, tapes=last), Trajectory(tapes, *rest)
-

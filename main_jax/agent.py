@@ -1,4 +1,4 @@
-"""The agent: a task, its rules and a controller, with no state of its own; parameters are passed in."""
+"""The agent: a task, its rules and a controller, without state; parameters are passed in."""
 
 import dataclasses
 import functools

@@ -31,7 +31,7 @@ def base_config() -> ConfigDict:
     config.max_difficulty = 10
     config.curriculum_start = 1_000_000  # linear only, in timesteps
     config.curriculum_end = 18_000_000
-    config.mastery = 0.9  # adaptive only: the success at length C that makes C rise
+    config.mastery = 0.9  # adaptive only: the share of cells put right at length C that raises C
     config.success_window = 200  # episodes of one length that a running success rate looks back on
 
     # Learning
@@ -66,16 +66,17 @@ def base_config() -> ConfigDict:
 
 
 _POSITIVE = (
-    "channels num_queries min_difficulty max_difficulty success_window total_timesteps batch_size "
-    "unroll_length learning_rate max_gradient_norm evaluate_every num_evaluation_inputs "
-    "updates_per_call checkpoint_every checkpoints_kept"
-).split()
+    *("channels", "num_queries", "min_difficulty", "max_difficulty", "success_window"),
+    *("total_timesteps", "batch_size", "unroll_length", "learning_rate", "max_gradient_norm"),
+    *("evaluate_every", "num_evaluation_inputs"),
+    *("updates_per_call", "checkpoint_every", "checkpoints_kept"),
+)
 _NOT_NEGATIVE = (
-    "seed cell_reward success_reward steps_per_digit extra_steps curriculum_start value_cost "
-    "entropy_cost anneal_timesteps num_devices"
-).split()
-_FRACTIONS = "mastery discount adam_b1 adam_b2 anneal_success anneal_floor".split()
-_POSITIVE_LISTS = "hidden_sizes evaluation_lengths".split()
+    *("seed", "cell_reward", "success_reward", "steps_per_digit", "extra_steps"),
+    *("curriculum_start", "value_cost", "entropy_cost", "anneal_timesteps", "num_devices"),
+)
+_FRACTIONS = ("mastery", "discount", "adam_b1", "adam_b2", "anneal_success", "anneal_floor")
+_POSITIVE_LISTS = ("hidden_sizes", "evaluation_lengths")
 
 
 def validate_config(config: ConfigDict) -> None:
@@ -135,11 +136,9 @@ def _check_ranges(config: ConfigDict) -> None:
         ("curriculum_start", "curriculum_end"),
     ):
         if config[low] > config[high]:
-            raise UserError(
-                f"config.{low} is {config[low]}, above config.{high}, {config[high]}"
-            )
-    if config.steps_per_digit * config.extra_steps == 0 and config.steps_per_digit < 1:
-        raise UserError(f"config.steps_per_digit is {config.steps_per_digit}: too few steps")
+            raise UserError(f"config.{low} is {config[low]}, above config.{high}, {config[high]}")
+    if config.steps_per_digit + config.extra_steps < 1:
+        raise UserError("config.steps_per_digit and config.extra_steps allow no step at length 1")
 
 
 def _check_devices(config: ConfigDict) -> None:

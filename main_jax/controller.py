@@ -64,7 +64,9 @@ class RecurrentEncoder(nn.Module):
     features: int
 
     @nn.compact
-    def __call__(self, cells: jax.Array, mask: jax.Array) -> jax.Array:  # [N, L, C] -> [N, 2 * features]
+    def __call__(
+        self, cells: jax.Array, mask: jax.Array
+    ) -> jax.Array:  # [N, L, C] -> [N, 2 * features]
         lengths = mask.sum(axis=1)
         finals = []
         for against in (False, True):

@@ -53,9 +53,7 @@ def run_episodes(
 
 @functools.lru_cache(maxsize=8)
 def _compiled_episodes(agent: Agent):
-    return parallel.on_every_device(
-        functools.partial(_episodes, agent), jax.local_devices()
-    )
+    return parallel.on_every_device(functools.partial(_episodes, agent), jax.local_devices())
 
 
 def _episodes(agent: Agent, params, tapes: TapeState, greedy, keys) -> TapeState:

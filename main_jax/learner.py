@@ -39,7 +39,7 @@ def update(
 ) -> tuple[LearnerState, dict]:
     """One gradient step; with an axis name, on the mean gradient over that axis's devices.
 
-    As `annealed` goes from 0 to 1, step size and entropy cost fall to config.anneal_floor of theirs.
+    As `annealed` goes from 0 to 1, step size and entropy cost fall to the share anneal_floor.
     """
     scale = 1 - (1 - config.anneal_floor) * annealed
     costs = LossCosts(config.discount, config.value_cost, config.entropy_cost * scale)
@@ -51,7 +51,7 @@ def update(
         vector, unravel = ravel_pytree(gradients)
         gradients = unravel(jax.lax.pmean(vector, axis_name))
         metrics = jax.lax.pmean(metrics, axis_name)
-    metrics["gradient_norm"] = optax.global_norm(gradients)
+    metrics["gradient_norm"] = optax.tree.norm(gradients)
     changes, optimizer = make_optimizer(config).update(gradients, state.optimizer, state.params)
     params = optax.apply_updates(state.params, jax.tree.map(lambda x: scale * x, changes))
     return LearnerState(params, optimizer, state.updates + 1), metrics

@@ -20,7 +20,7 @@ EMPTY = "."
 
 @dataclasses.dataclass(frozen=True)
 class Vocabulary:
-    """Characters as token ids: digits first (a digit's id is its value), then `.`, then landmarks."""
+    """Characters as token ids: digits (a digit's id is its value), then `.`, then landmarks."""
 
     base: int
     landmarks: str

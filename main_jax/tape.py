@@ -35,6 +35,7 @@ class TapeState(struct.PyTreeNode):
     steps: jax.Array  # i32[], actions taken
     step_limit: jax.Array  # i32[]
     difficulty: jax.Array  # i32[], the input's length n
+    correct_at_start: jax.Array  # i32[], target cells that were right at t=0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,16 +69,18 @@ def start(task: Task, rules: Rules, operands: jax.Array, n: jax.Array) -> TapeSt
     length = position + task.target_length(n)
     expected = _shift_right(task.solution(operands, n), position, cells)
     is_target = (cells >= position) & (cells < length)
+    target = jnp.where(is_target, expected, NOT_A_TARGET).astype(jnp.int32)
     return TapeState(
         tokens=tokens.astype(jnp.int32),
         length=jnp.asarray(length, jnp.int32),
         landmarks=jnp.stack([jnp.asarray(p, jnp.int32) for p in (*landmarks, 0, length - 1)]),
-        target=jnp.where(is_target, expected, NOT_A_TARGET).astype(jnp.int32),
+        target=target,
         heads=jnp.full(task.num_heads, NONE_YET, jnp.int32),
         module=jnp.int32(NONE_YET),
         steps=jnp.int32(0),
         step_limit=rules.step_limit(n),
         difficulty=jnp.asarray(n, jnp.int32),
+        correct_at_start=jnp.sum(tokens == target),
     )
 
 
@@ -85,9 +88,7 @@ def _shift_right(values: jax.Array, position, cells: jax.Array) -> jax.Array:
     return values[jnp.clip(cells - position, 0, values.shape[0] - 1)]
 
 
-def draw(
-    task: Task, rules: Rules, key: jax.Array, n: jax.Array, max_n: int
-) -> TapeState:  # [N]
+def draw(task: Task, rules: Rules, key: jax.Array, n: jax.Array, max_n: int) -> TapeState:  # [N]
     """Random inputs of lengths n [N], each in an array that has room for max_n."""
     operands = sample_operands(task, key, n.shape[0], max_n)
     return jax.vmap(functools.partial(start, task, rules))(operands, n)
@@ -150,6 +151,13 @@ def correct_cells(state: TapeState) -> jax.Array:
 def solved(state: TapeState) -> jax.Array:
     """The halting oracle: every target cell holds the expected token."""
     return jnp.all((state.target == NOT_A_TARGET) | (state.tokens == state.target))
+
+
+def progress(state: TapeState) -> jax.Array:
+    """The share of the target cells wrong at t=0 that have come right, net of those spoilt."""
+    wrong_at_start = jnp.sum(state.target != NOT_A_TARGET) - state.correct_at_start
+    gained = correct_cells(state) - state.correct_at_start
+    return jnp.maximum(gained, 0) / jnp.maximum(wrong_at_start, 1)
 
 
 def finished(state: TapeState) -> jax.Array:

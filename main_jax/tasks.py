@@ -24,7 +24,7 @@ class Task:
     layout: str
     # n -> number of target cells, for plain and for traced integers
     target_length: Callable[[int], int]
-    # (operands [K, N], n) -> tokens [target_length(N)]; cells beyond target_length(n) may be anything
+    # (operands [K, N], n) -> tokens [target_length(N)]; beyond target_length(n), anything
     solution: Callable[[jax.Array, jax.Array], jax.Array]
     # K strings of n digits -> the expected target cells, in plain Python
     reference: Callable[..., str]
@@ -159,7 +159,9 @@ TASKS = {
     task.name: task
     for task in (
         Task("copy", 10, "x$", _same_length, _copy_solution, lambda x: x, _LIST_MODULES),
-        Task("reverse", 10, "x$", _same_length, _reverse_solution, lambda x: x[::-1], _LIST_MODULES),
+        Task(
+            "reverse", 10, "x$", _same_length, _reverse_solution, lambda x: x[::-1], _LIST_MODULES
+        ),
         Task(
             "increment",
             10,

@@ -80,6 +80,7 @@ class Run:
         self.log = MetricsLog(workdir, self.runtime.timesteps)
         self.display = ProgressDisplay(self.runtime.timesteps, config.total_timesteps)
         self.saved_at = self.runtime.timesteps
+        self.results: list[LengthResult] = []
 
     def _resume(self) -> None:
         restored = self.checkpoints.restore(like=self.runtime.snapshot())
@@ -95,20 +96,22 @@ class Run:
         self.progress = Progress(**progress)
 
     def until_done(self) -> list[LengthResult]:
-        results: list[LengthResult] = []
         with StopRequest() as stop:
             while not self._done() and not stop.requested:
                 self._advance()
-                if self.runtime.timesteps // self.config.evaluate_every > self.progress.evaluations:
-                    results = self._evaluate()
-                if self.runtime.timesteps - self.saved_at >= self.config.checkpoint_every:
+                timesteps = self.runtime.timesteps
+                due = timesteps // self.config.evaluate_every > self.progress.evaluations
+                if due or timesteps >= self.config.total_timesteps:
+                    self._evaluate()
+                if timesteps - self.saved_at >= self.config.checkpoint_every:
                     self._save()
             if self.runtime.timesteps > self.saved_at:
                 self._save()
         if stop.requested:
             self.display.note(f"stopped; run again with --workdir={self.workdir} to go on")
-            return results
-        return self._report()
+        else:
+            self._report()
+        return self.results
 
     def _done(self) -> bool:
         return self.progress.solved or self.runtime.timesteps >= self.config.total_timesteps
@@ -141,26 +144,29 @@ class Run:
         )
         self.display.update(timesteps, speed, difficulty, success)
 
-    def _evaluate(self) -> list[LengthResult]:
-        config, timesteps = self.config, self.runtime.timesteps
-        results = evaluate(
+    def _test(self) -> list[LengthResult]:
+        config = self.config
+        return evaluate(
             self.agent,
             self.runtime.params,
             config.evaluation_lengths,
             config.num_evaluation_inputs,
             EVALUATION_SEED,
         )
-        rates = {f"{r.policy}_{r.length}": r.success_rate for r in results}
+
+    def _evaluate(self) -> None:
+        config, timesteps = self.config, self.runtime.timesteps
+        self.results = self._test()
+        rates = {f"{r.policy}_{r.length}": r.success_rate for r in self.results}
         best = self.progress.best
         self.progress.best = {name: max(rate, best.get(name, 0)) for name, rate in rates.items()}
         self.progress.evaluations = timesteps // config.evaluate_every
         self.progress.solved = config.stop_when_solved and self._solved_at_training_length()
         self.log.write("evaluation", timesteps, rates)
-        self.display.evaluated(results)
-        return results
+        self.display.evaluated(self.results)
 
     def _solved_at_training_length(self) -> bool:
-        """Annealed, and on validation inputs as long as the longest in training, greedy is perfect."""
+        """Annealed, and greedy is perfect on validation inputs of the longest training length."""
         if not self.runtime.fully_annealed:
             return False
         results = evaluate(
@@ -175,15 +181,13 @@ class Run:
 
     def _save(self) -> None:
         timesteps = self.runtime.timesteps
-        self.checkpoints.save(
-            timesteps, self.runtime.snapshot(), dataclasses.asdict(self.progress)
-        )
+        self.checkpoints.save(timesteps, self.runtime.snapshot(), dataclasses.asdict(self.progress))
         path = self.workdir / CONTROLLER_FILE
         save_controller(path, self.config, self.runtime.params, timesteps)
         self.saved_at = timesteps
 
-    def _report(self) -> list[LengthResult]:
-        results = self._evaluate()
+    def _report(self) -> None:
+        self.results = self.results or self._test()  # a finished run, asked again
         self.display.close()
         outcome = "solved" if self.progress.solved else "out of timesteps"
         console = Console()
@@ -191,11 +195,10 @@ class Run:
             results_table(
                 f"{self.config.task}: {outcome} after {self.runtime.timesteps:,} timesteps and "
                 f"{self.progress.seconds:.0f} s of training",
-                results,
+                self.results,
             )
         )
         console.print(f"controller: {self.workdir / CONTROLLER_FILE}", soft_wrap=True)
-        return results
 
     def close(self) -> None:
         self.display.close()

@@ -1,14 +1,17 @@
 """Small configs and tapes that many tests share."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from ml_collections import ConfigDict
 
 from main_jax import tape
+from main_jax.actor import init_actor, unroll
 from main_jax.agent import Agent, build_agent
 from main_jax.config import base_config
-from main_jax.tape import Rules, TapeState
+from main_jax.tape import Action, Rules, TapeState
 from main_jax.tasks import Task
 
 
@@ -33,12 +36,41 @@ def small_agent(**overrides) -> Agent:
     return build_agent(small_config(**overrides))
 
 
+@functools.lru_cache
+def jitted(function, *static):
+    """A compiled function, its leading arguments fixed: eager JAX is slow, and tests are many."""
+    return jax.jit(functools.partial(function, *static))
+
+
+def small_params(agent: Agent, seed: int = 0) -> dict:
+    return jitted(agent.init)(jax.random.PRNGKey(seed))
+
+
+def small_unroll(agent: Agent, params, batch_size: int, num_steps: int, max_n: int = 3):
+    """An actor's state, and what an unroll of inputs 1 or 2 long makes of it."""
+    state = jitted(_init_actor, agent, batch_size, max_n)(jax.random.PRNGKey(1))
+    return state, *jitted(_unroll, agent, max_n, num_steps)(params, state)
+
+
+def _init_actor(agent, batch_size, max_n, key):
+    return init_actor(agent, key, batch_size, jnp.int32(2), max_n)
+
+
+def _unroll(agent, max_n, num_steps, params, state):
+    return unroll(agent, params, state, jnp.int32(2), max_n, num_steps)
+
+
 def tape_of(task: Task, *operands: str, room: int | None = None, rules=None) -> TapeState:
     """One tape at t=0; `room` pads it as if the input were that long."""
     n = len(operands[0])
     digits = np.zeros((len(operands), room or n), np.int32)
     digits[:, :n] = [task.vocabulary.encode(operand) for operand in operands]
-    return tape.start(task, rules or Rules(), jnp.asarray(digits), n)
+    return jitted(tape.start, task, rules or Rules())(digits, n)
+
+
+def act(task: Task, state: TapeState, module: int, *heads: int) -> TapeState:
+    action = Action(module=np.int32(module), heads=np.array(heads, np.int32))
+    return jitted(tape.transition, task)(state, action)
 
 
 def text_of(task: Task, state: TapeState) -> str:
@@ -50,7 +82,9 @@ def stacked(states: list[TapeState]) -> TapeState:
 
 
 def assert_trees_equal(left, right):
-    jax.tree.map(lambda x, y: np.testing.assert_array_equal(np.asarray(x), np.asarray(y)), left, right)
+    jax.tree.map(
+        lambda x, y: np.testing.assert_array_equal(np.asarray(x), np.asarray(y)), left, right
+    )
 
 
 def assert_trees_close(left, right, **tolerances):

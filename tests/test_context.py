@@ -1,22 +1,19 @@
 """ξ and σ as the paper writes them, and the views that hide parts of them."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from main_jax import tape
 from main_jax.context import VIEWS, observe
-from main_jax.tape import Action
 from main_jax.tasks import TASKS
-from tests.helpers import small_agent, stacked, tape_of
+from tests.helpers import act, jitted, small_agent, small_params, stacked, tape_of
 
 COPY = TASKS["copy"]
 
 
 def after_one_step():
     state = tape_of(COPY, "12", room=3)  # 12$.. and two cells of padding
-    return tape.transition(COPY, state, Action(jnp.int32(1), jnp.array([0, 1, 3], jnp.int32)))
+    return act(COPY, state, 1, 0, 1, 3)
 
 
 def test_full_context_is_the_papers():
@@ -80,8 +77,7 @@ HIDDEN = {
 def test_views_hide_what_they_should_and_nothing_else(view, change):
     agent = small_agent(task="copy", view=view)
     state = after_one_step()
-    params = agent.init(jax.random.PRNGKey(1))
-    output = agent(params, stacked([state, CHANGES[change](state)]))
+    output = jitted(agent)(small_params(agent, seed=1), stacked([state, CHANGES[change](state)]))
     everything = np.concatenate(
         [output.head_logits.reshape(2, -1), output.module_logits, output.value[:, None]], axis=1
     )

@@ -20,7 +20,9 @@ def test_module_equals_plain_python_on_every_pair(name, base):
 
 def test_max_follows_ascii_order():
     vocabulary = Vocabulary(16, "$*+")
-    in_order = sorted(vocabulary.characters, key=lambda c: vocabulary.ascii_rank[vocabulary.encode(c)[0]])
+    in_order = sorted(
+        vocabulary.characters, key=lambda c: vocabulary.ascii_rank[vocabulary.encode(c)[0]]
+    )
     assert "".join(in_order) == "$*+.0123456789abcdef"
 
 

@@ -1,7 +1,5 @@
 """The JAX tape against a plain-Python tape machine, and the rules of an episode."""
 
-import functools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,9 +9,9 @@ from hypothesis import strategies as st
 
 from main_jax import tape
 from main_jax.modules import DIGITS, Module
-from main_jax.tape import Action, Rules
+from main_jax.tape import Rules
 from main_jax.tasks import TASKS, Task
-from tests.helpers import tape_of, text_of
+from tests.helpers import act, jitted, tape_of, text_of
 from tests.tape_machine import TapeMachine
 
 ROOM = 6
@@ -31,11 +29,6 @@ def programs(draw):
     return task, operands, draw(st.lists(st.tuples(module, cell, cell, cell), max_size=12))
 
 
-@functools.lru_cache
-def jitted_transition(task):
-    return jax.jit(functools.partial(tape.transition, task))
-
-
 @settings(max_examples=150, deadline=None)
 @given(programs())
 def test_random_programs_equal_the_plain_python_machine(program):
@@ -47,14 +40,12 @@ def test_random_programs_equal_the_plain_python_machine(program):
     for module, *heads in actions:
         correct_before = machine.correct
         machine.act(task.modules[module].name, *heads)
-        after = jitted_transition(task)(
-            state, Action(module=jnp.int32(module), heads=jnp.array(heads, jnp.int32))
-        )
+        after = act(task, state, module, *heads)
         assert text_of(task, after) == machine.tape
-        assert bool(tape.solved(after)) == machine.solved
-        assert int(tape.correct_cells(after)) == machine.correct
+        assert bool(jitted(tape.solved)(after)) == machine.solved
+        assert int(jitted(tape.correct_cells)(after)) == machine.correct
         gained = 0.5 * (machine.correct - correct_before) + 2.0 * machine.solved
-        assert float(tape.reward(rules, state, after)) == pytest.approx(gained)
+        assert float(jitted(tape.reward, rules)(state, after)) == pytest.approx(gained)
         state = after
     assert int(state.steps) == len(actions)
 
@@ -62,15 +53,15 @@ def test_random_programs_equal_the_plain_python_machine(program):
 def test_padding_is_never_touched():
     task = TASKS["copy"]
     state = tape_of(task, "12", room=4)
-    after = tape.transition(task, state, Action(jnp.int32(1), jnp.array([0, 0, 4], jnp.int32)))
+    after = act(task, state, 1, 0, 0, 4)
     np.testing.assert_array_equal(after.tokens[5:], state.tokens[5:])
 
 
 def test_sparse_reward_is_success_only():
     task, rules = TASKS["copy"], Rules(reward="sparse", success_reward=3.0)
     before = tape_of(task, "12", rules=rules)
-    half = tape.transition(task, before, Action(jnp.int32(1), jnp.array([0, 0, 3], jnp.int32)))
-    whole = tape.transition(task, half, Action(jnp.int32(1), jnp.array([1, 0, 4], jnp.int32)))
+    half = act(task, before, 1, 0, 0, 3)
+    whole = act(task, half, 1, 1, 0, 4)
     assert float(tape.reward(rules, before, half)) == 0.0
     assert float(tape.reward(rules, half, whole)) == 3.0
 
@@ -80,24 +71,25 @@ def test_step_limit_ends_an_episode_exactly(n):
     task, rules = TASKS["copy"], Rules(steps_per_digit=1.5, extra_steps=3)
     limit = (3 * n) // 2 + 3
     state = tape_of(task, "7" * n, rules=rules)
-    nothing = Action(jnp.int32(1), jnp.array([0, 0, 0], jnp.int32))
     for step in range(limit):
-        assert not tape.finished(state), step
-        state = tape.transition(task, state, nothing)
+        assert not jitted(tape.finished)(state), step
+        state = act(task, state, 1, 0, 0, 0)
     assert tape.finished(state) and not tape.solved(state)
 
 
 def test_oracle_ends_an_episode_at_once():
     task = TASKS["copy"]
     state = tape_of(task, "7")
-    state = tape.transition(task, state, Action(jnp.int32(1), jnp.array([0, 0, 2], jnp.int32)))
+    state = act(task, state, 1, 0, 0, 2)
     assert tape.solved(state) and tape.finished(state)
     assert text_of(task, state) == "7$7"
 
 
 def test_drawn_inputs_are_unsolved_and_cover_every_length():
     task = TASKS["filter_even"]
-    states = tape.draw_unsolved(task, Rules(), jax.random.PRNGKey(0), 2000, jnp.int32(4), 6)
+    states = jax.jit(lambda key: tape.draw_unsolved(task, Rules(), key, 2000, jnp.int32(4), 6))(
+        jax.random.PRNGKey(0)
+    )
     assert not np.any(jax.vmap(tape.solved)(states))
     counts = np.bincount(states.difficulty, minlength=7)
     # Length n is rejected with chance 2^-n, so length 1 has 1/2 of the weight, length 4 has 15/16.
@@ -126,12 +118,12 @@ def test_three_reads_and_two_writes():
         num_writes=2,
     )
     state = tape_of(task, "123")  # 123$...
-    state = tape.transition(task, state, Action(jnp.int32(0), jnp.array([0, 1, 2, 4, 5], jnp.int32)))
+    state = act(task, state, 0, 0, 1, 2, 4, 5)
     assert text_of(task, state) == "123$23."
-    state = tape.transition(task, state, Action(jnp.int32(1), jnp.array([0, 1, 2, 6, 0], jnp.int32)))
+    state = act(task, state, 1, 0, 1, 2, 6, 0)
     assert text_of(task, state) == "323$236"
     # Two writes to one cell: the later head stands.
-    state = tape.transition(task, state, Action(jnp.int32(0), jnp.array([0, 1, 2, 4, 4], jnp.int32)))
+    state = act(task, state, 0, 0, 1, 2, 4, 4)
     assert text_of(task, state) == "323$336"
 
 
@@ -146,6 +138,4 @@ def test_module_with_wrong_number_of_results_is_named():
         modules=(Module("Pair", lambda vocabulary, x, y: (x, y)),),
     )
     with pytest.raises(ValueError, match="Pair returned 2 tokens for 1 write heads"):
-        tape.transition(
-            task, tape_of(task, "1"), Action(jnp.int32(0), jnp.array([0, 0, 0], jnp.int32))
-        )
+        act(task, tape_of(task, "1"), 0, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""Fused runtime: acting and learning in one device program, many updates a call, on every device."""
+"""Fused runtime: acting and learning in one program, many updates a call, on every device."""
 
 import jax
 import jax.numpy as jnp
@@ -80,7 +80,7 @@ class FusedRuntime:
         episodes = lax.psum(
             curricula.count_episodes(trajectory, config.max_difficulty), parallel.AXIS
         )
-        curriculum = curricula.advance(config, state.curriculum, timesteps, *episodes)
+        curriculum = curricula.advance(config, state.curriculum, timesteps, episodes)
         return FusedState(learner, curriculum, timesteps, actor), metrics
 
     def step(self) -> dict:

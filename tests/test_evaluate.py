@@ -1,0 +1,70 @@
+"""Evaluation against a policy written by hand, and its independence of batching."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from main_jax import evaluate as evaluation
+from main_jax.controller import ControllerOutput
+from main_jax.evaluate import evaluate, fixed_inputs, run_episodes
+from tests.helpers import assert_trees_equal, small_agent, small_params, stacked, tape_of
+
+
+class CopyByHand:
+    """A stand-in for the controller: copies cell t to cell n + 1 + t at step t."""
+
+    def apply(self, params, context):
+        batch, room, _ = context.sigma.shape
+        landmark = jnp.argmax(context.sigma[:, :, 0], axis=1)  # the position of $, which is n
+        last_write = context.sigma[:, :, -1]
+        step = jnp.where(last_write.any(1), jnp.argmax(last_write, 1) - landmark, 0)
+        heads = jnp.stack([step, step, landmark + 1 + step], axis=1)
+        return ControllerOutput(
+            head_logits=100.0 * jax.nn.one_hot(heads, room),
+            module_logits=jnp.tile(jnp.array([0, 100.0, 0, 0, 0]), (batch, 1)),
+            value=jnp.zeros(batch),
+        )
+
+
+@pytest.fixture(scope="module")
+def by_hand():
+    return dataclasses.replace(small_agent(task="copy"), controller=CopyByHand())
+
+
+def test_right_algorithm_solves_everything_in_n_steps(by_hand):
+    for result in evaluate(by_hand, {}, (1, 5, 30), 10, seed=0):
+        assert (result.solved, result.num_inputs, result.success_rate) == (10, 10, 1.0)
+        assert result.mean_steps == result.length
+
+
+def test_wrong_algorithm_fails_at_the_step_limit(by_hand):
+    increment = dataclasses.replace(by_hand, task=small_agent(task="increment").task)
+    (result,) = evaluate(increment, {}, (6,), 10, seed=0, policies=("greedy",))
+    assert (result.solved, result.mean_steps) == (0, 12)
+
+
+def test_solved_at_the_start_counts_as_solved_in_no_steps():
+    agent = small_agent(task="filter_even")
+    tapes = stacked([tape_of(agent.task, "1357"), tape_of(agent.task, "1358")])
+    final = run_episodes(agent, small_params(agent), tapes, np.array([True, True]), 0)
+    assert final.steps[0] == 0 and final.steps[1] > 0
+
+
+def test_results_do_not_depend_on_batching(monkeypatch):
+    agent = small_agent(task="reverse")
+    tapes = fixed_inputs(agent, 3, 10, seed=0)
+    greedy = np.arange(10) % 2 == 0
+    whole = run_episodes(agent, small_params(agent), tapes, greedy, seed=5)
+    monkeypatch.setattr(evaluation, "MAX_CELLS_PER_BATCH", 7)  # one tape a device at a time
+    assert_trees_equal(run_episodes(agent, small_params(agent), tapes, greedy, seed=5), whole)
+
+
+def test_inputs_are_fixed_by_seed_and_length():
+    agent = small_agent(task="reverse")
+    assert_trees_equal(fixed_inputs(agent, 8, 5, seed=3), fixed_inputs(agent, 8, 5, seed=3))
+    other = fixed_inputs(agent, 8, 5, seed=4)
+    assert not np.array_equal(fixed_inputs(agent, 8, 5, seed=3).tokens, other.tokens)
+    assert np.all(other.difficulty == 8)

@@ -1,0 +1,67 @@
+"""The factored policy against brute force over all joint actions of a small case."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from main_jax import policy
+from main_jax.controller import MASKED_LOGIT, ControllerOutput
+from main_jax.tape import Action
+
+OUTPUT = ControllerOutput(
+    head_logits=jnp.array([[0.3, -1.0, 2.0, MASKED_LOGIT], [1.0, 0.0, -0.5, MASKED_LOGIT]]),
+    module_logits=jnp.array([0.5, -0.5]),
+    value=jnp.float32(0),
+)
+
+
+def joint_probabilities():
+    """Every joint action and its probability, by multiplication."""
+    heads = np.asarray(jax.nn.softmax(OUTPUT.head_logits))
+    modules = np.asarray(jax.nn.softmax(OUTPUT.module_logits))
+    return {
+        (m, i, j): modules[m] * heads[0, i] * heads[1, j]
+        for m, i, j in itertools.product(range(2), range(4), range(4))
+    }
+
+
+def action(m, *heads):
+    return Action(jnp.int32(m), jnp.array(heads, jnp.int32))
+
+
+def test_log_prob_and_entropy_equal_brute_force():
+    joint = joint_probabilities()
+    for choice, probability in joint.items():
+        if probability:
+            ours = policy.log_prob(OUTPUT, action(*choice))
+            np.testing.assert_allclose(ours, np.log(probability), rtol=1e-5)
+    entropy = -sum(p * np.log(p) for p in joint.values() if p)
+    np.testing.assert_allclose(policy.entropy(OUTPUT), entropy, rtol=1e-5)
+
+
+def test_greedy_is_the_most_probable_joint_action():
+    best = max(joint_probabilities().items(), key=lambda item: item[1])[0]
+    choice = policy.greedy(OUTPUT)
+    assert (int(choice.module), *map(int, choice.heads)) == best
+
+
+def test_samples_follow_the_joint_distribution():
+    uniforms = jax.random.uniform(jax.random.PRNGKey(0), (40_000, 3))
+    drawn = jax.vmap(lambda u: policy.sample(OUTPUT, u))(uniforms)
+    counts = np.zeros((2, 4, 4))
+    np.add.at(counts, (drawn.module, drawn.heads[:, 0], drawn.heads[:, 1]), 1)
+    expected = np.zeros((2, 4, 4))
+    for choice, probability in joint_probabilities().items():
+        expected[choice] = probability
+    np.testing.assert_allclose(counts / 40_000, expected, atol=0.01)
+    assert not np.any(counts[expected == 0])
+
+
+def test_extreme_chances_never_leave_the_support():
+    logits = jnp.array([MASKED_LOGIT, 0.0, 1.0, MASKED_LOGIT, MASKED_LOGIT])
+    output = ControllerOutput(logits[None], logits, jnp.float32(0))
+    lowest, highest = 0.0, float(np.nextafter(np.float32(1), np.float32(0)))
+    assert int(policy.sample(output, jnp.full(2, lowest)).heads[0]) == 1
+    assert int(policy.sample(output, jnp.full(2, highest)).heads[0]) == 2
