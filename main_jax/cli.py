@@ -18,6 +18,8 @@ def prepare_host() -> None:
     wanted = {
         "--xla_force_host_platform_device_count": str(cores or 1),
         "--xla_cpu_multi_thread_eigen": "false",
+        # A third less time to compile, for a program that runs as fast.
+        "--xla_backend_optimization_level": "1",
     }
     given = os.environ.get("XLA_FLAGS", "")
     extra = [f"{flag}={value}" for flag, value in wanted.items() if flag not in given]
@@ -37,7 +39,10 @@ def run(main) -> None:
 
 def _parse(argv):
     try:
-        return flags.FLAGS(argv)
+        remaining = flags.FLAGS(argv)
+        if "config" in flags.FLAGS:
+            list(flags.FLAGS.config)  # a config file that failed to load says so on its first use
+        return remaining
     except Exception as error:  # a config file may raise anything
         fail(_one_line(error))
 

@@ -6,7 +6,7 @@ For one tape's output; batches come from vmap.
 import jax
 import jax.numpy as jnp
 
-from main_jax.controller import ControllerOutput
+from main_jax.controller import MASKED_LOGIT, ControllerOutput
 from main_jax.tape import Action
 from main_jax.tasks import Task
 
@@ -48,6 +48,24 @@ def log_prob(output: ControllerOutput, action: Action) -> jax.Array:
 def entropy(output: ControllerOutput) -> jax.Array:
     """Joint entropy: the sum over the independent factors."""
     return _entropy(output.module_logits) + _entropy(output.head_logits).sum()
+
+
+def relative_entropy(output: ControllerOutput) -> jax.Array:
+    """Mean over the factors of the entropy as a share of the largest possible, 0 to 1.
+
+    A head over a long tape and a choice between two modules weigh the same. Without that, a bonus
+    small enough for the heads to commit lets the module freeze before its alternatives are tried.
+    """
+    shares = [
+        _entropy(logits) / jnp.log(_num_options(logits))
+        for logits in (output.module_logits[None], output.head_logits)
+    ]
+    return jnp.concatenate(shares).mean()
+
+
+def _num_options(logits: jax.Array) -> jax.Array:
+    # At least two, so that a single option has entropy 0 and no division by log 1.
+    return jnp.maximum(jnp.sum(logits > MASKED_LOGIT, axis=-1), 2)
 
 
 def _entropy(logits: jax.Array) -> jax.Array:

@@ -33,18 +33,20 @@ def vtrace_loss(agent: Agent, costs: LossCosts, params, trajectory: Trajectory):
     acting = jax.tree.map(lambda x: x[: num_steps * batch_size], outputs)
     log_probs = unflatten(jax.vmap(policy.log_prob)(acting, flatten(trajectory.actions)))
     entropy = jax.vmap(policy.entropy)(acting).mean()
+    bonus = costs.entropy * jax.vmap(policy.relative_entropy)(acting).mean()
 
     log_rhos = log_probs - trajectory.log_probs
     discounts = costs.discount * (1.0 - trajectory.finished)
     returns = vtrace(values, trajectory.rewards, discounts, jnp.exp(log_rhos))
     policy_loss = -jnp.mean(jax.lax.stop_gradient(returns.pg_advantage) * log_probs)
     value_loss = 0.5 * jnp.mean(jnp.square(returns.errors))
-    loss = policy_loss + costs.value * value_loss - costs.entropy * entropy
+    loss = policy_loss + costs.value * value_loss - bonus
     return loss, {
         "loss": loss,
         "policy_loss": policy_loss,
         "value_loss": value_loss,
         "entropy": entropy,
+        "entropy_bonus": bonus,
         "rho_clipped": jnp.mean(log_rhos > 0),
         "reward": trajectory.rewards.mean(),
     }

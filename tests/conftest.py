@@ -3,7 +3,10 @@
 import os
 import tempfile
 
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
+# Tests compile far more than they compute.
+os.environ["XLA_FLAGS"] = (
+    "--xla_force_host_platform_device_count=4 --xla_backend_optimization_level=0"
+)
 os.environ.setdefault(
     "JAX_COMPILATION_CACHE_DIR", tempfile.mkdtemp(prefix="main_jax_test_compilations_")
 )

@@ -41,6 +41,18 @@ def test_log_prob_and_entropy_equal_brute_force():
     np.testing.assert_allclose(policy.entropy(OUTPUT), entropy, rtol=1e-5)
 
 
+def test_relative_entropy_counts_only_what_can_be_chosen():
+    factors = [np.asarray(jax.nn.softmax(OUTPUT.module_logits))]
+    factors += [np.asarray(p)[:3] for p in jax.nn.softmax(OUTPUT.head_logits)]
+    shares = [-np.sum(p * np.log(p)) / np.log(len(p)) for p in factors]
+    np.testing.assert_allclose(policy.relative_entropy(OUTPUT), np.mean(shares), rtol=1e-5)
+    uniform = OUTPUT.replace(
+        head_logits=jnp.where(OUTPUT.head_logits > MASKED_LOGIT, 0.0, MASKED_LOGIT),
+        module_logits=jnp.zeros(2),
+    )
+    np.testing.assert_allclose(policy.relative_entropy(uniform), 1.0, rtol=1e-5)
+
+
 def test_greedy_is_the_most_probable_joint_action():
     best = max(joint_probabilities().items(), key=lambda item: item[1])[0]
     choice = policy.greedy(OUTPUT)

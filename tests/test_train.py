@@ -1,0 +1,151 @@
+"""Training as a whole: resuming, stopping, diverging, and learning something real."""
+
+import json
+
+import jax
+import numpy as np
+import pytest
+from ml_collections import FrozenConfigDict
+
+from main_jax import train
+from main_jax.agent import build_agent
+from main_jax.errors import TrainingError, UserError
+from main_jax.runtime.fused import FusedRuntime
+from main_jax.train import Run, train_and_evaluate
+from tests.helpers import assert_trees_equal, small_config
+
+STEPS_PER_CALL = 8 * 4 * 2
+
+
+def tiny_run(workdir, calls, **overrides):
+    config = small_config(
+        task="copy",
+        evaluate_every=3 * STEPS_PER_CALL,
+        evaluation_lengths=(2,),
+        num_evaluation_inputs=4,
+        checkpoint_every=2 * STEPS_PER_CALL,
+        total_timesteps=calls * STEPS_PER_CALL,
+        **overrides,
+    )
+    train_and_evaluate(config, workdir)
+    return config
+
+
+def state_of(workdir, config):
+    run = Run(FrozenConfigDict(config), workdir)
+    run.close()
+    return run.runtime.snapshot()
+
+
+def lines_of(workdir, kind):
+    rows = map(json.loads, (workdir / "metrics.jsonl").read_text().splitlines())
+    ours = [row for row in rows if row["kind"] == kind]
+    return [{k: v for k, v in row.items() if k != "steps_per_second"} for row in ours]
+
+
+def test_resumed_run_equals_an_uninterrupted_one_bit_for_bit(tmp_path):
+    config = tiny_run(tmp_path / "whole", calls=7)
+    tiny_run(tmp_path / "parts", calls=3)
+    tiny_run(tmp_path / "parts", calls=7)
+    whole, parts = state_of(tmp_path / "whole", config), state_of(tmp_path / "parts", config)
+    assert int(whole.timesteps) == 7 * STEPS_PER_CALL
+    assert_trees_equal(whole, parts)
+    for kind in ("train", "evaluation"):
+        assert lines_of(tmp_path / "whole", kind) == lines_of(tmp_path / "parts", kind)
+    controllers = [
+        (tmp_path / name / "controller.msgpack").read_bytes() for name in ("whole", "parts")
+    ]
+    assert controllers[0] == controllers[1]
+
+
+def test_finished_run_reports_again_and_changes_nothing(tmp_path, capsys):
+    tiny_run(tmp_path, calls=2)
+    first = capsys.readouterr().out
+    metrics = (tmp_path / "metrics.jsonl").read_bytes()
+    tiny_run(tmp_path, calls=2)
+    assert (tmp_path / "metrics.jsonl").read_bytes() == metrics
+    again = capsys.readouterr().out
+    assert "copy: out of timesteps after 128 timesteps" in first
+    assert [line for line in first.splitlines() if "greedy" in line] == [
+        line for line in again.splitlines() if "greedy" in line
+    ]
+
+
+def test_other_number_of_devices_is_refused_with_the_way_out(tmp_path):
+    tiny_run(tmp_path, calls=1, num_devices=2)
+    with pytest.raises(UserError, match="set config.num_devices=2"):
+        tiny_run(tmp_path, calls=2, num_devices=4)
+
+
+def test_divergence_stops_and_keeps_the_last_good_checkpoint(tmp_path, monkeypatch):
+    config = tiny_run(tmp_path, calls=2)
+    good = state_of(tmp_path, config)
+    step = FusedRuntime.step
+    monkeypatch.setattr(FusedRuntime, "step", lambda self: step(self) | {"loss": np.float32("nan")})
+    with pytest.raises(TrainingError, match="loss not finite at 192 timesteps.* is at 128"):
+        tiny_run(tmp_path, calls=4)
+    assert_trees_equal(state_of(tmp_path, config), good)
+
+
+def test_real_divergence_is_seen(tmp_path):
+    with pytest.raises(TrainingError, match="not finite"):
+        tiny_run(tmp_path, calls=20, learning_rate=1e30)
+
+
+def test_nothing_recompiles_after_warm_up():
+    config = small_config(task="reverse")
+    runtime = FusedRuntime(build_agent(config), config)
+    runtime.step()
+    compiled = []
+    jax.monitoring.register_event_duration_secs_listener(
+        lambda event, *_, **__: compiled.append(event) if "compile" in event else None
+    )
+    runtime.step()
+    assert compiled == []
+    runtime.load(runtime.snapshot())  # moving arrays compiles copies, but never the program again
+    compiled.clear()
+    runtime.step()
+    assert compiled == []
+
+
+def test_actors_on_different_devices_never_share_keys():
+    config = small_config(task="reverse", batch_size=16)
+    runtime = FusedRuntime(build_agent(config), config)
+    assert len(runtime.devices) == 4
+    for _ in range(2):
+        keys = np.asarray(runtime.state.actor.key)
+        assert len({tuple(key) for key in keys}) == 4
+        tokens = np.asarray(runtime.state.actor.tapes.tokens)
+        assert len({rows.tobytes() for rows in tokens}) == 4
+        runtime.step()
+    params = jax.tree.leaves(runtime.state.learner.params)
+    assert all(np.array_equal(np.asarray(p)[0], np.asarray(p)[3]) for p in params)
+
+
+def test_validation_inputs_are_not_the_evaluation_inputs():
+    assert train.VALIDATION_SEED != train.EVALUATION_SEED
+
+
+def test_solved_run_stops_by_itself(tmp_path, capsys):
+    """Real learning, small: copy up to length 6, to the end, with a fixed seed.
+
+    Six digits are the fewest that make the heads move: shorter inputs lie within sight of landmarks.
+    """
+    config = small_config(
+        task="copy",
+        channels=16,
+        hidden_sizes=(64,),
+        batch_size=64,
+        unroll_length=8,
+        updates_per_call=16,
+        max_difficulty=6,
+        anneal_timesteps=100_000,
+        evaluate_every=50_000,
+        evaluation_lengths=(6, 20),
+        total_timesteps=1_000_000,
+    )
+    results = train_and_evaluate(config, tmp_path)
+    rates = {(r.length, r.policy): r.success_rate for r in results}
+    assert rates[6, "greedy"] == 1.0
+    assert rates[20, "greedy"] >= 0.9
+    assert "copy: solved after" in capsys.readouterr().out
