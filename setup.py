@@ -19,6 +19,7 @@ setup(
         "dm-env>=1.6",
         "flax>=0.12",
         "jax>=0.7",
+        "matplotlib>=3.8",
         "ml-collections>=1.0",
         "msgpack>=1.0",
         "numpy>=2.0",

@@ -1,6 +1,7 @@
 """What every launcher shares: the host's settings, flag parsing, and errors as one line."""
 
 import os
+import runpy
 import signal
 import sys
 from pathlib import Path
@@ -86,3 +87,12 @@ def positive_integers(flag: str, values: list[str]) -> list[int]:
     if not values:
         fail(f"--{flag} is empty")
     return [int(value) for value in values]
+
+
+def load_config(path: Path):
+    """The config of a config file, unlocked."""
+    from main_jax.errors import UserError
+
+    if not path.is_file():
+        raise UserError(f"no config file {path}")
+    return runpy.run_path(str(path))["get_config"]().unlock()

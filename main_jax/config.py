@@ -20,18 +20,18 @@ def base_config() -> ConfigDict:
 
     # Episode
     config.reward = "progress"  # or "sparse"
-    config.cell_reward = 0.3
+    config.cell_reward = 0.5
     config.success_reward = 1.0
     config.steps_per_digit = 1.5
     config.extra_steps = 3
 
     # Curriculum: inputs are 1 to C long, and C goes from min_difficulty to max_difficulty
     config.curriculum = "adaptive"  # or "linear"
-    config.min_difficulty = 2
+    config.min_difficulty = 3
     config.max_difficulty = 10
     config.curriculum_start = 1_000_000  # linear only, in timesteps
     config.curriculum_end = 18_000_000
-    config.mastery = 0.9  # adaptive only: the share of cells put right at length C that raises C
+    config.mastery = 0.5  # adaptive only: the share of cells put right at length C that raises C
     config.success_window = 200  # episodes of one length that a running success rate looks back on
 
     # Learning
@@ -42,9 +42,15 @@ def base_config() -> ConfigDict:
     config.adam_b1 = 0.9
     config.adam_b2 = 0.999
     config.max_gradient_norm = 1.0
-    config.discount = 0.99
+    config.discount = 0.9
     config.value_cost = 0.5
-    config.entropy_cost = 0.04  # times the mean relative entropy of module and heads
+
+    # The entropy bonus falls from start to end, exponentially, and stays there. It must pass slowly
+    # through the point where the policy commits: above it nothing is learned, and a policy thrown
+    # below it settles on the first habit that pays and never finds the algorithm.
+    config.entropy_cost_start = 0.2  # times the mean relative entropy of module and heads
+    config.entropy_cost_end = 0.02
+    config.entropy_decay_timesteps = 4_000_000
 
     # Annealing: once every length is solved this often, learning rate and entropy cost fall
     config.anneal_success = 0.97
@@ -67,13 +73,14 @@ def base_config() -> ConfigDict:
 
 _POSITIVE = (
     *("channels", "num_queries", "min_difficulty", "max_difficulty", "success_window"),
+    *("entropy_cost_start", "entropy_cost_end", "entropy_decay_timesteps"),
     *("total_timesteps", "batch_size", "unroll_length", "learning_rate", "max_gradient_norm"),
     *("evaluate_every", "num_evaluation_inputs"),
     *("updates_per_call", "checkpoint_every", "checkpoints_kept"),
 )
 _NOT_NEGATIVE = (
     *("seed", "cell_reward", "success_reward", "steps_per_digit", "extra_steps"),
-    *("curriculum_start", "value_cost", "entropy_cost", "anneal_timesteps", "num_devices"),
+    *("curriculum_start", "value_cost", "anneal_timesteps", "num_devices"),
 )
 _FRACTIONS = ("mastery", "discount", "adam_b1", "adam_b2", "anneal_success", "anneal_floor")
 _POSITIVE_LISTS = ("hidden_sizes", "evaluation_lengths")

@@ -29,6 +29,14 @@ def init_learner(agent: Agent, config, key: jax.Array) -> LearnerState:
     return LearnerState(params, make_optimizer(config).init(params), jnp.int32(0))
 
 
+def entropy_cost(config, updates: jax.Array) -> jax.Array:
+    """From start to end over the decay time, by the same factor in equal times."""
+    timesteps = updates * (config.batch_size * config.unroll_length)
+    elapsed = jnp.clip(timesteps / config.entropy_decay_timesteps, 0, 1)
+    ratio = config.entropy_cost_end / config.entropy_cost_start
+    return config.entropy_cost_start * ratio**elapsed
+
+
 def update(
     agent: Agent,
     config,
@@ -42,7 +50,9 @@ def update(
     As `annealed` goes from 0 to 1, step size and entropy cost fall to the share anneal_floor.
     """
     scale = 1 - (1 - config.anneal_floor) * annealed
-    costs = LossCosts(config.discount, config.value_cost, config.entropy_cost * scale)
+    costs = LossCosts(
+        config.discount, config.value_cost, scale * entropy_cost(config, state.updates)
+    )
     gradients, metrics = jax.grad(
         lambda params: vtrace_loss(agent, costs, params, trajectory), has_aux=True
     )(state.params)

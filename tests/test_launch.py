@@ -92,7 +92,8 @@ def test_solve_traces_step_by_step(add_controller):
 
 
 @pytest.mark.parametrize(
-    ("text", "culprit"), [("12x4+1234", "'x'"), ("12+345", "12+345"), ("", "''"), ("1+2\n\n3+4", "''")]
+    ("text", "culprit"),
+    [("12x4+1234", "'x'"), ("12+345", "12+345"), ("", "''"), ("1+2\n\n3+4", "''")],
 )
 def test_solve_refuses_bad_input(add_controller, text, culprit):
     argument, stdin = ("-", text) if "\n" in text else (text, None)

@@ -8,7 +8,7 @@ from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
 
 from main_jax import parallel
-from main_jax.learner import init_learner, update
+from main_jax.learner import entropy_cost, init_learner, update
 from tests.helpers import assert_trees_close, small_agent, small_config, small_unroll
 
 NUM_DEVICES = 4
@@ -64,7 +64,7 @@ def test_shard_map_equals_jit_on_one(case):
 def test_annealing_shrinks_the_step_to_its_floor(case):
     config, agent, learner, trajectory, expected, _ = case
     config = config.copy_and_resolve_references()
-    config.entropy_cost = 0.0
+    config.entropy_cost_start = config.entropy_cost_end = 1e-9
     config.anneal_floor = 0.25
 
     @jax.jit
@@ -86,3 +86,11 @@ def test_gradient_clipping_bounds_what_the_optimiser_sees(case):
     momentum = jax.tree.leaves(after.optimizer[1][0].mu)
     norm = np.sqrt(sum(float(jnp.sum(jnp.square(m))) for m in momentum)) / (1 - config.adam_b1)
     np.testing.assert_allclose(norm, config.max_gradient_norm, rtol=1e-3)
+
+
+def test_entropy_cost_falls_by_equal_factors():
+    config = small_config(
+        entropy_cost_start=0.8, entropy_cost_end=0.1, entropy_decay_timesteps=3 * 8 * 4
+    )
+    costs = [float(entropy_cost(config, jnp.int32(updates))) for updates in (0, 1, 2, 3, 99)]
+    np.testing.assert_allclose(costs, [0.8, 0.4, 0.2, 0.1, 0.1], rtol=1e-5)

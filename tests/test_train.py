@@ -129,7 +129,7 @@ def test_validation_inputs_are_not_the_evaluation_inputs():
 def test_solved_run_stops_by_itself(tmp_path, capsys):
     """Real learning, small: copy up to length 6, to the end, with a fixed seed.
 
-    Six digits are the fewest that make the heads move: shorter inputs lie within sight of landmarks.
+    Shorter inputs lie within sight of the landmarks and would not make the heads move.
     """
     config = small_config(
         task="copy",

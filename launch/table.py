@@ -1,0 +1,47 @@
+"""Trains and evaluates the grid of the paper's Table 2 and reports on it.
+
+  python launch/table.py --rows=attention --tasks=copy,reverse --num_seeds=10
+
+One process a core; interrupted, it goes on where it was. Results are one JSON a run in --results,
+with a table (Markdown) and a figure (PNG) made from whatever is there.
+"""
+
+from pathlib import Path
+
+from absl import flags
+
+from main_jax import cli
+
+TASKS = flags.DEFINE_list("tasks", None, "Tasks; default: all five.")
+ROWS = flags.DEFINE_list("rows", None, "Rows of the table; default: all five.")
+NUM_SEEDS = flags.DEFINE_integer("num_seeds", 10, "Seeds 0 to this, exclusive.", lower_bound=0)
+PROTOCOL = flags.DEFINE_enum("protocol", "ours", ["ours", "paper"], "Whose training schedule.")
+RESULTS = flags.DEFINE_string("results", "results", "Where result files, table and figure go.")
+WORKDIRS = flags.DEFINE_string("workdirs", "runs/table", "Where the runs themselves are kept.")
+RUN = flags.DEFINE_string("run", None, "Only this run, here and now: protocol/task/row/seed.")
+
+
+def main(arguments):
+    cli.no_arguments(arguments)
+    from main_jax import table
+    from main_jax.table_report import write_report
+
+    results, workdirs = Path(RESULTS.value), Path(WORKDIRS.value)
+    if RUN.value:
+        name = table.RunName.parse(RUN.value)
+        config = cli.load_config(Path(__file__).parent.parent / "configs" / f"{name.task}.py")
+        return table.perform(name, config, results, workdirs)
+    names = [
+        table.RunName.parse(f"{PROTOCOL.value}/{task}/{row}/{seed}")
+        for row in ROWS.value or table.ROWS
+        for task in TASKS.value or table.TASKS
+        for seed in range(NUM_SEEDS.value)
+    ]
+    failures = table.run_grid(names, results, workdirs, __file__)
+    print(write_report(results, PROTOCOL.value))
+    if failures:
+        cli.fail(f"{failures} runs failed; see {workdirs}/logs", code=1)
+
+
+if __name__ == "__main__":
+    cli.run(main)
