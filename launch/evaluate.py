@@ -19,6 +19,9 @@ SEED = flags.DEFINE_integer("seed", 0, "Chooses the inputs.", lower_bound=0, upp
 POLICY = flags.DEFINE_enum(
     "policy", "both", ["greedy", "sample", "both"], "How actions are chosen."
 )
+SUITE = flags.DEFINE_enum(
+    "suite", "random", ["random", "adversarial"], "Random inputs, or named hard cases, one each."
+)
 FORMAT = flags.DEFINE_enum("format", "table", ["table", "json"], "What is printed on stdout.")
 flags.mark_flag_as_required("checkpoint")
 
@@ -28,13 +31,17 @@ def main(arguments):
     lengths = cli.positive_integers("lengths", LENGTHS.value)
     from rich.console import Console
 
+    from main_jax.adversarial import evaluate_adversarial
     from main_jax.checkpoint import load_controller
     from main_jax.evaluate import POLICIES, evaluate
     from main_jax.progress import results_table
 
     config, agent, params, timesteps = load_controller(CHECKPOINT.value)
     policies = POLICIES if POLICY.value == "both" else (POLICY.value,)
-    results = evaluate(agent, params, lengths, NUM_INPUTS.value, SEED.value, policies)
+    if SUITE.value == "adversarial":
+        results = evaluate_adversarial(agent, params, lengths, SEED.value, policies)
+    else:
+        results = evaluate(agent, params, lengths, NUM_INPUTS.value, SEED.value, policies)
     if FORMAT.value == "json":
         report = {
             "task": config.task,

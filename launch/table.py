@@ -34,8 +34,8 @@ def main(arguments):
     names = [
         table.RunName.parse(f"{PROTOCOL.value}/{task}/{row}/{seed}")
         for row in ROWS.value or table.ROWS
-        for task in TASKS.value or table.TASKS
         for seed in range(NUM_SEEDS.value)
+        for task in TASKS.value or table.TASKS
     ]
     failures = table.run_grid(names, results, workdirs, __file__)
     print(write_report(results, PROTOCOL.value))

@@ -57,11 +57,21 @@ def _minutes(seconds: float) -> str:
 
 
 def results_table(title: str, results: list[LengthResult]) -> Table:
+    """A row for each result; results of named cases carry their names."""
+    named = any(hasattr(r, "case") for r in results)
     table = Table(title=title, title_justify="left")
-    for name in ("length", "policy", "solved", "success", "mean steps"):
-        table.add_column(name, justify="right" if name != "policy" else "left")
+    for name in (
+        *(["case"] if named else []),
+        "length",
+        "policy",
+        "solved",
+        "success",
+        "mean steps",
+    ):
+        table.add_column(name, justify="left" if name in ("case", "policy") else "right")
     for r in results:
         table.add_row(
+            *([r.case] if named else []),
             str(r.length),
             r.policy,
             f"{r.solved}/{r.num_inputs}",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from main_jax.checkpoint import write_atomically
 from main_jax.errors import UserError
-from main_jax.table import REPORTED_LENGTHS, ROWS, TASKS
+from main_jax.table import REPORTED_INPUTS, ROWS, TASKS
 
 # Runs of 10 with 100 % success at length 100, Table 2 of the paper.
 PAPER_COUNTS = {
@@ -85,9 +85,9 @@ def draw_figure(cells: dict[tuple[str, str], list[dict]], path: Path) -> None:
             runs = cells.get((task, row), [])
             if not runs:
                 continue
-            rates = [[final_rate(run, length) for run in runs] for length in REPORTED_LENGTHS]
+            rates = [[final_rate(run, length) for run in runs] for length in REPORTED_INPUTS]
             panel.errorbar(
-                [index + 0.06 * shift for index in range(len(REPORTED_LENGTHS))],
+                [index + 0.06 * shift for index in range(len(REPORTED_INPUTS))],
                 [statistics.mean(values) for values in rates],
                 [statistics.pstdev(values) for values in rates],
                 marker="o",
@@ -95,7 +95,7 @@ def draw_figure(cells: dict[tuple[str, str], list[dict]], path: Path) -> None:
                 label=row,
             )
         panel.set_title(task)
-        panel.set_xticks(range(len(REPORTED_LENGTHS)), REPORTED_LENGTHS)
+        panel.set_xticks(range(len(REPORTED_INPUTS)), list(REPORTED_INPUTS))
         panel.set_xlabel("input length")
         panel.set_ylim(-0.05, 1.05)
     panels[0].set_ylabel("success rate, greedy")

@@ -59,7 +59,7 @@ class Task:
     def parse(self, text: str) -> list[str]:
         """Splits an input such as `12+34` into its operands, or says what is wrong with it."""
         operands = [text]
-        for separator in self._separators():
+        for separator in self.separators():
             operands[-1:] = operands[-1].split(separator, 1)
         if len(operands) != self.num_operands:
             form = "".join(self._input_form())
@@ -81,7 +81,8 @@ class Task:
         symbols = [index for index, s in enumerate(self.layout) if s in OPERAND_NAMES]
         return list(self.layout[symbols[0] : symbols[-1] + 1])
 
-    def _separators(self) -> list[str]:
+    def separators(self) -> list[str]:
+        """What stands between the operands of an input text."""
         return [symbol for symbol in self._input_form() if symbol not in OPERAND_NAMES]
 
 

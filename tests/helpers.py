@@ -1,5 +1,6 @@
 """Small configs and tapes that many tests share."""
 
+import dataclasses
 import functools
 
 import jax
@@ -11,6 +12,7 @@ from main_jax import tape
 from main_jax.actor import init_actor, unroll
 from main_jax.agent import Agent, build_agent
 from main_jax.config import base_config
+from main_jax.controller import ControllerOutput
 from main_jax.tape import Action, Rules, TapeState
 from main_jax.tasks import Task
 
@@ -93,3 +95,23 @@ def assert_trees_close(left, right, **tolerances):
         left,
         right,
     )
+
+
+class CopyByHand:
+    """A stand-in for the controller: copies cell t to cell n + 1 + t at step t."""
+
+    def apply(self, params, context):
+        batch, room, _ = context.sigma.shape
+        landmark = jnp.argmax(context.sigma[:, :, 0], axis=1)  # the position of $, which is n
+        last_write = context.sigma[:, :, -1]
+        step = jnp.where(last_write.any(1), jnp.argmax(last_write, 1) - landmark, 0)
+        heads = jnp.stack([step, step, landmark + 1 + step], axis=1)
+        return ControllerOutput(
+            head_logits=100.0 * jax.nn.one_hot(heads, room),
+            module_logits=jnp.tile(jnp.array([0, 100.0, 0, 0, 0]), (batch, 1)),
+            value=jnp.zeros(batch),
+        )
+
+
+def copy_by_hand() -> Agent:
+    return dataclasses.replace(small_agent(task="copy"), controller=CopyByHand())

@@ -34,13 +34,13 @@ def episodes(counts, solved=1.0, progress=1.0):
     ],
 )
 def test_linear_curriculum_is_the_papers(timesteps, difficulty):
-    config = small_config(curriculum="linear", max_difficulty=10)
+    config = small_config(curriculum="linear", min_difficulty=2, max_difficulty=10)
     curriculum = advance(config, init_curriculum(config), jnp.int32(timesteps), episodes([0] * 10))
     assert int(curriculum.max_difficulty) == difficulty
 
 
 def test_adaptive_curriculum_rises_on_progress_with_the_longest_inputs_only():
-    config = small_config(success_window=10, mastery=0.6)
+    config = small_config(min_difficulty=2, success_window=10, mastery=0.6)
     state = init_curriculum(config)
     state = advance(config, state, jnp.int32(0), episodes([500, 0, 0, 0]))
     assert int(state.max_difficulty) == 2  # length 1 is mastered, length 2 was never seen

@@ -2,46 +2,29 @@
 
 import dataclasses
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-import pytest
 
 from main_jax import evaluate as evaluation
-from main_jax.controller import ControllerOutput
 from main_jax.evaluate import evaluate, fixed_inputs, run_episodes
-from tests.helpers import assert_trees_equal, small_agent, small_params, stacked, tape_of
+from tests.helpers import (
+    assert_trees_equal,
+    copy_by_hand,
+    small_agent,
+    small_params,
+    stacked,
+    tape_of,
+)
 
 
-class CopyByHand:
-    """A stand-in for the controller: copies cell t to cell n + 1 + t at step t."""
-
-    def apply(self, params, context):
-        batch, room, _ = context.sigma.shape
-        landmark = jnp.argmax(context.sigma[:, :, 0], axis=1)  # the position of $, which is n
-        last_write = context.sigma[:, :, -1]
-        step = jnp.where(last_write.any(1), jnp.argmax(last_write, 1) - landmark, 0)
-        heads = jnp.stack([step, step, landmark + 1 + step], axis=1)
-        return ControllerOutput(
-            head_logits=100.0 * jax.nn.one_hot(heads, room),
-            module_logits=jnp.tile(jnp.array([0, 100.0, 0, 0, 0]), (batch, 1)),
-            value=jnp.zeros(batch),
-        )
-
-
-@pytest.fixture(scope="module")
-def by_hand():
-    return dataclasses.replace(small_agent(task="copy"), controller=CopyByHand())
-
-
-def test_right_algorithm_solves_everything_in_n_steps(by_hand):
+def test_right_algorithm_solves_everything_in_n_steps():
+    by_hand = copy_by_hand()
     for result in evaluate(by_hand, {}, (1, 5, 30), 10, seed=0):
         assert (result.solved, result.num_inputs, result.success_rate) == (10, 10, 1.0)
         assert result.mean_steps == result.length
 
 
-def test_wrong_algorithm_fails_at_the_step_limit(by_hand):
-    increment = dataclasses.replace(by_hand, task=small_agent(task="increment").task)
+def test_wrong_algorithm_fails_at_the_step_limit():
+    increment = dataclasses.replace(copy_by_hand(), task=small_agent(task="increment").task)
     (result,) = evaluate(increment, {}, (6,), 10, seed=0, policies=("greedy",))
     assert (result.solved, result.mean_steps) == (0, 12)
 

@@ -21,7 +21,7 @@ def test_names_come_back_from_text():
 
 
 def test_one_run_leaves_a_complete_result(tmp_path, monkeypatch):
-    monkeypatch.setattr(table, "REPORTED_LENGTHS", (2, 100))
+    monkeypatch.setattr(table, "REPORTED_INPUTS", {2: 3, 100: 2})
     config = small_config(
         task="copy",
         evaluate_every=64,

@@ -1,0 +1,90 @@
+"""Inputs, by name, that break algorithms which are right only on average."""
+
+import dataclasses
+
+import jax
+import numpy as np
+
+from main_jax import tape
+from main_jax.agent import Agent
+from main_jax.evaluate import LengthResult, run_episodes
+from main_jax.modules import DIGITS
+from main_jax.solve import tapes_of
+from main_jax.tasks import Task
+
+
+@dataclasses.dataclass(frozen=True)
+class CaseResult(LengthResult):
+    case: str
+
+
+def adversarial_inputs(task: Task, n: int) -> dict[str, str]:
+    """Input texts of length n by the name of what is special about them."""
+    return _of_two(task, n) if task.num_operands == 2 else _of_one(task, n)
+
+
+def _of_one(task: Task, n: int) -> dict[str, str]:
+    base, last = task.base, DIGITS[task.base - 1]
+    odd, even = DIGITS[1:base:2], DIGITS[0:base:2]
+    return {
+        "one repeated digit": DIGITS[base // 2] * n,
+        "all zeros": "0" * n,
+        "all greatest": last * n,
+        "alternating": _cycle("0" + last, n),
+        "ascending": _cycle(DIGITS[:base], n),
+        "descending": _cycle(DIGITS[:base][::-1], n),
+        "all odd": _cycle(odd, n),
+        "all even": _cycle(even, n),
+        "single even digit first": even[-1] + _cycle(odd, n - 1),
+        "single even digit last": _cycle(odd, n - 1) + even[-1],
+    }
+
+
+def _of_two(task: Task, n: int) -> dict[str, str]:
+    last, half = DIGITS[task.base - 1], DIGITS[task.base // 2]
+    one = "0" * (n - 1) + "1"
+    ascending = _cycle(DIGITS[: task.base], n)
+    pairs = {
+        "all zeros": ("0" * n, "0" * n),
+        "all greatest": (last * n, last * n),
+        "carry through all digits": (last * n, one),
+        "carry through all digits, mirrored": (one, last * n),
+        "carry from every digit": (half * n, half * n),
+        "no carry, all greatest": (last * n, "0" * n),
+        "alternating": (_cycle("0" + last, n), _cycle(last + "0", n)),
+        "alternating carries": (_cycle("0" + last, n), _cycle("0" + last, n)),
+        "ascending": (ascending, ascending),
+        "ascending against descending": (ascending, ascending[::-1]),
+    }
+    separator = "".join(task.separators())
+    return {name: separator.join(pair) for name, pair in pairs.items()}
+
+
+def _cycle(symbols: str, n: int) -> str:
+    return (symbols * (n // len(symbols) + 1))[:n]
+
+
+def evaluate_adversarial(agent: Agent, params, lengths, seed: int, policies) -> list[CaseResult]:
+    """Every case at every length, once for each way of choosing actions."""
+    results = []
+    for length in lengths:
+        cases = adversarial_inputs(agent.task, length)
+        tapes = tapes_of(agent, list(cases.values()))
+        for policy in policies:
+            greedy = np.full(len(cases), policy == "greedy")
+            final = run_episodes(agent, params, tapes, greedy, seed)
+            all_solved = jax.vmap(tape.solved)(final)
+            for row, case in enumerate(cases):
+                solved = bool(all_solved[row])
+                results.append(
+                    CaseResult(
+                        length=length,
+                        policy=policy,
+                        num_inputs=1,
+                        solved=int(solved),
+                        success_rate=float(solved),
+                        mean_steps=float(final.steps[row]),
+                        case=case,
+                    )
+                )
+    return results
