@@ -35,7 +35,12 @@ def run(main) -> None:
     """Parses the flags and calls main(arguments) with what is left of the command line."""
     prepare_host()
     logging.set_verbosity(logging.WARNING)
+    signal.signal(signal.SIGTERM, _terminate)
     app.run(lambda argv: _call(main, argv[1:]), flags_parser=_parse)
+
+
+def _terminate(*_):
+    raise SystemExit(128 + signal.SIGTERM)  # unwinds, so that child processes can be ended
 
 
 def _parse(argv):

@@ -17,7 +17,7 @@ from ml_collections import ConfigDict
 
 import main_jax
 from main_jax.checkpoint import load_controller, write_atomically
-from main_jax.errors import UserError
+from main_jax.errors import TrainingError, UserError
 from main_jax.evaluate import evaluate
 from main_jax.train import EVALUATION_SEED, train_and_evaluate
 
@@ -72,7 +72,8 @@ def perform(name: RunName, config: ConfigDict, results: Path, workdirs: Path) ->
     config.seed = name.seed
     config.update(ROWS[name.row] | PROTOCOLS[name.protocol])
     workdir = workdirs / str(name)
-    train_and_evaluate(config, workdir)
+    if train_and_evaluate(config, workdir) is None:
+        raise TrainingError(f"run {name} was interrupted")
     _, agent, params, timesteps = load_controller(str(workdir))
     final = [
         result
@@ -113,10 +114,13 @@ def perform_all(
     """Every run in a process of its own, one a core; yields each with its exit code as it ends."""
     waiting: Queue[RunName] = Queue()
     ended: Queue[tuple[RunName, int]] = Queue()
+    running: set[subprocess.Popen] = set()
     for name in names:
         waiting.put(name)
 
     def work(core: int) -> None:
+        if hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, {core})  # of this thread, and of the processes it starts
         while True:
             try:
                 name = waiting.get_nowait()
@@ -126,15 +130,21 @@ def perform_all(
             log.parent.mkdir(parents=True, exist_ok=True)
             with log.open("ab") as output:
                 process = subprocess.Popen(command(name), stdout=output, stderr=output)
-                if hasattr(os, "sched_setaffinity"):
-                    os.sched_setaffinity(process.pid, {core})
+                running.add(process)
                 ended.put((name, process.wait()))
+                running.discard(process)
 
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
     for core in cores:
-        threading.Thread(target=work, args=(core,), daemon=True).start()
-    for _ in names:
-        yield ended.get()
+        threading.Thread(target=work, args=(core,), daemon=True, name="table-worker").start()
+    try:
+        for _ in names:
+            yield ended.get()
+    finally:
+        while not waiting.empty():
+            waiting.get()
+        for process in running:  # they save what they have
+            process.terminate()
 
 
 def run_grid(names: list[RunName], results: Path, workdirs: Path, script: str) -> int:

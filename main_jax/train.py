@@ -58,8 +58,11 @@ class StopRequest:
             signal.signal(number, handler)
 
 
-def train_and_evaluate(config: ConfigDict, workdir: Path) -> list[LengthResult]:
-    """Trains until solved or out of timesteps, or until asked to stop; the same call resumes."""
+def train_and_evaluate(config: ConfigDict, workdir: Path) -> list[LengthResult] | None:
+    """Trains until solved or out of timesteps and returns the last evaluation.
+
+    Asked to stop by a signal, it saves and returns None; the same call resumes.
+    """
     validate_config(config)
     run = Run(FrozenConfigDict(config), workdir)
     try:
@@ -95,7 +98,7 @@ class Run:
         self.runtime.load(state)
         self.progress = Progress(**progress)
 
-    def until_done(self) -> list[LengthResult]:
+    def until_done(self) -> list[LengthResult] | None:
         with StopRequest() as stop:
             while not self._done() and not stop.requested:
                 self._advance()
@@ -107,10 +110,10 @@ class Run:
                     self._save()
             if self.runtime.timesteps > self.saved_at:
                 self._save()
-        if stop.requested:
+        if not self._done():
             self.display.note(f"stopped; run again with --workdir={self.workdir} to go on")
-        else:
-            self._report()
+            return None
+        self._report()
         return self.results
 
     def _done(self) -> bool:

@@ -1,12 +1,15 @@
 """The table of runs: names, one run to its result file, resumption, and the report."""
 
 import json
+import os
 import sys
+import threading
+import time
 
 import pytest
 
 from main_jax import table
-from main_jax.errors import UserError
+from main_jax.errors import TrainingError, UserError
 from main_jax.table import RunName, perform, perform_all, run_grid
 from main_jax.table_report import write_report
 from tests.helpers import small_config
@@ -95,9 +98,39 @@ def test_grid_skips_what_is_there_and_counts_failures(tmp_path, capsys):
 def test_every_run_has_a_core_to_itself(tmp_path):
     show = "import os; print(len(os.sched_getaffinity(0)))"
     names = [RunName("ours", "copy", "attention", seed) for seed in range(3)]
-    wait = "import time; time.sleep(0.5); "
-    ended = list(perform_all(names, lambda name: [sys.executable, "-c", wait + show], tmp_path))
+    ended = list(perform_all(names, lambda name: [sys.executable, "-c", show], tmp_path))
     assert sorted(name.seed for name, _ in ended) == [0, 1, 2]
     assert all(code == 0 for _, code in ended)
     logs = sorted((tmp_path / "logs").iterdir())
     assert [log.read_text() for log in logs] == ["1\n"] * 3
+
+
+def test_abandoned_grid_leaves_no_process_behind(tmp_path):
+    code = "import pathlib, time; pathlib.Path(r'{}').touch(); time.sleep(60)"
+    names = [RunName("ours", "copy", "attention", seed) for seed in range(9)]
+
+    def command(name):
+        if name.seed == 0:
+            return [sys.executable, "-c", ""]
+        return [sys.executable, "-c", code.format(tmp_path / f"started-{name.seed}")]
+
+    runs = perform_all(names, command, tmp_path)
+    assert next(runs)[0].seed == 0
+    started = time.monotonic()
+    while not list(tmp_path.glob("started-*")):
+        time.sleep(0.05)
+        assert time.monotonic() - started < 30
+    count = len(list(tmp_path.glob("started-*")))
+    runs.close()
+    while any(thread.name == "table-worker" for thread in threading.enumerate()):
+        time.sleep(0.05)
+        assert time.monotonic() - started < 30
+    assert len(list(tmp_path.glob("started-*"))) <= count + len(os.sched_getaffinity(0))
+
+
+def test_interrupted_run_leaves_no_result(tmp_path, monkeypatch):
+    monkeypatch.setattr(table, "train_and_evaluate", lambda config, workdir: None)
+    name = RunName("ours", "copy", "attention", 0)
+    with pytest.raises(TrainingError, match="interrupted"):
+        perform(name, small_config(), tmp_path, tmp_path / "runs")
+    assert not name.result_path(tmp_path).exists()
