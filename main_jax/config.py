@@ -42,7 +42,7 @@ def base_config() -> ConfigDict:
     config.adam_b1 = 0.9
     config.adam_b2 = 0.999
     config.max_gradient_norm = 1.0
-    config.discount = 0.9
+    config.discount = 0.95
     config.value_cost = 0.5
 
     # The entropy bonus falls from start to end, exponentially, and stays there. It must pass slowly
@@ -52,7 +52,8 @@ def base_config() -> ConfigDict:
     config.entropy_cost_end = 0.02
     config.entropy_decay_timesteps = 4_000_000
 
-    # Annealing: once every length is solved this often, learning rate and entropy cost fall
+    # Annealing: once the entropy cost has decayed and every length is solved this often, learning
+    # rate and entropy cost fall together
     config.anneal_success = 0.97
     config.anneal_floor = 0.05  # the share of both that is left in the end
     config.anneal_timesteps = 1_000_000  # 0: never anneal

@@ -65,7 +65,13 @@ def advance(config, curriculum: Curriculum, timesteps: jax.Array, episodes: Epis
     else:
         mastered = progress[current - 1] >= config.mastery
         max_difficulty = jnp.minimum(current + mastered, config.max_difficulty)
-    begin = (curriculum.anneal_start == NOT_YET) & jnp.all(success_rate >= config.anneal_success)
+    # Not before the entropy bonus has fallen: cases too rare to lower the success rate are still
+    # being learned then, and they are what longer inputs are made of.
+    begin = (
+        (curriculum.anneal_start == NOT_YET)
+        & (timesteps >= config.entropy_decay_timesteps)
+        & jnp.all(success_rate >= config.anneal_success)
+    )
     return Curriculum(
         max_difficulty=max_difficulty.astype(jnp.int32),
         success_rate=success_rate,

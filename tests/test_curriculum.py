@@ -62,8 +62,13 @@ def test_running_success_forgets_at_the_rate_of_the_window():
 
 
 def test_annealing_starts_once_every_length_is_solved_and_runs_its_time():
-    config = small_config(anneal_success=0.9, anneal_timesteps=100, success_window=10)
+    config = small_config(
+        anneal_success=0.9, anneal_timesteps=100, success_window=10, entropy_decay_timesteps=30
+    )
     state = init_curriculum(config)
+    state = advance(config, state, jnp.int32(29), episodes([500] * 4))
+    assert int(state.anneal_start) == NOT_YET  # the entropy bonus is still falling
+    state = advance(config, state, jnp.int32(39), episodes([0, 0, 0, 500], solved=0))
     state = advance(config, state, jnp.int32(40), episodes([500, 500, 500, 0]))
     assert int(state.anneal_start) == NOT_YET
     assert float(annealed(config, state, jnp.int32(40))) == 0

@@ -139,6 +139,7 @@ def test_solved_run_stops_by_itself(tmp_path, capsys):
         unroll_length=8,
         updates_per_call=16,
         max_difficulty=6,
+        entropy_decay_timesteps=300_000,
         anneal_timesteps=100_000,
         evaluate_every=50_000,
         evaluation_lengths=(6, 20),
