@@ -6,6 +6,7 @@ Every field is listed in main_jax/config.py. Run again with the same --workdir, 
 """
 
 import datetime
+import os
 from pathlib import Path
 
 from absl import flags
@@ -28,7 +29,7 @@ def main(arguments):
     workdir = WORKDIR.value
     if workdir is None:
         now = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
-        workdir = f"runs/{CONFIG.value.get('task', 'run')}-{now}"
+        workdir = f"runs/{CONFIG.value.get('task', 'run')}-{now}-{os.getpid()}"
     print(f"workdir: {workdir}", flush=True)
     train_and_evaluate(CONFIG.value, Path(workdir))
 

@@ -29,11 +29,17 @@ def main(arguments):
     from main_jax.solve import solve, trace
 
     _, agent, params, _ = load_controller(CHECKPOINT.value)
-    for index, solution in enumerate(solve(agent, params, inputs)):
-        if TRACE.value:
-            print("\n".join(trace(agent, params, inputs[index])))
-        verdict = "ok" if solution.correct else "wrong"
-        print(inputs[index], solution.output, verdict, solution.steps, sep="\t")
+    if TRACE.value:
+        traces = [trace(agent, params, text) for text in inputs]
+    else:
+        traces = [([], solution) for solution in solve(agent, params, inputs)]
+    for text, (lines, solution) in zip(inputs, traces, strict=True):
+        print(*lines, _result(text, solution), sep="\n")
+
+
+def _result(text, solution):
+    verdict = "ok" if solution.correct else "wrong"
+    return f"{text}\t{solution.output}\t{verdict}\t{solution.steps}"
 
 
 if __name__ == "__main__":

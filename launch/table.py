@@ -27,17 +27,22 @@ def main(arguments):
     from main_jax.table_report import write_report
 
     results, workdirs = Path(RESULTS.value), Path(WORKDIRS.value)
+
+    def config_of(name):
+        path = Path(__file__).parent.parent / "configs" / f"{name.task}.py"
+        return table.run_config(name, cli.load_config(path))
+
     if RUN.value:
         name = table.RunName.parse(RUN.value)
-        config = cli.load_config(Path(__file__).parent.parent / "configs" / f"{name.task}.py")
-        return table.perform(name, config, results, workdirs)
+        return table.perform(name, config_of(name), results, workdirs)
     names = [
         table.RunName.parse(f"{PROTOCOL.value}/{task}/{row}/{seed}")
         for row in ROWS.value or table.ROWS
         for seed in range(NUM_SEEDS.value)
         for task in TASKS.value or table.TASKS
     ]
-    failures = table.run_grid(names, results, workdirs, __file__)
+    configs = {name: config_of(name) for name in names}
+    failures = table.run_grid(configs, results, workdirs, __file__, cli.USER_ENVIRONMENT)
     print(write_report(results, PROTOCOL.value))
     if failures:
         cli.fail(f"{failures} runs failed; see {workdirs}/logs", code=1)

@@ -72,7 +72,8 @@ def evaluate_adversarial(agent: Agent, params, lengths, seed: int, policies) -> 
         tapes = tapes_of(agent, list(cases.values()))
         for policy in policies:
             greedy = np.full(len(cases), policy == "greedy")
-            final = run_episodes(agent, params, tapes, greedy, seed)
+            keys = jax.random.split(jax.random.PRNGKey(seed), len(cases))
+            final = run_episodes(agent, params, tapes, greedy, keys)
             all_solved = jax.vmap(tape.solved)(final)
             for row, case in enumerate(cases):
                 solved = bool(all_solved[row])

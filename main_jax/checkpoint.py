@@ -27,7 +27,6 @@ class Checkpoints:
     """Full training states under `workdir/checkpoints`, the newest few of them."""
 
     def __init__(self, workdir: Path, kept: int):
-        # Restoring is left to resume(), which may skip a damaged step; nothing is written before.
         self._manager = ocp.CheckpointManager(
             (workdir / "checkpoints").absolute(),
             options=ocp.CheckpointManagerOptions(
@@ -47,6 +46,7 @@ class Checkpoints:
     def restore(self, like) -> tuple[object, dict] | None:
         """The newest readable state and progress, or None in a fresh workdir."""
         steps = sorted(self._manager.all_steps(), reverse=True)
+        unreadable = []
         for step in steps:
             try:
                 restored = self._manager.restore(
@@ -57,7 +57,10 @@ class Checkpoints:
                 )
             except Exception as error:  # orbax raises many kinds for damaged files
                 logging.warning("checkpoint %d cannot be read (%s)", step, type(error).__name__)
+                unreadable.append(step)
                 continue
+            for damaged in unreadable:  # else the run could not save when it gets there again
+                self._manager.delete(damaged)
             return restored.state, restored.progress
         if steps:
             raise UserError(f"no readable checkpoint in {self._manager.directory}")
@@ -67,13 +70,13 @@ class Checkpoints:
         self._manager.close()
 
 
-def claim_workdir(workdir: Path, config: ConfigDict) -> None:
-    """Writes the config into a fresh workdir, or checks that the run there has the same one."""
+def check_workdir(workdir: Path, config: ConfigDict) -> None:
+    """Refuses a workdir that holds anything but a run with this config."""
     path = workdir / CONFIG_FILE
     if path.exists():
         try:
-            saved = json.loads(path.read_text())
-        except ValueError as error:
+            saved = dict(json.loads(path.read_text()))
+        except (TypeError, ValueError) as error:
             raise UserError(f"{path} is damaged: {error}") from error
         given = json.loads(config.to_json())
         for field in sorted(saved.keys() | given.keys()):
@@ -84,8 +87,11 @@ def claim_workdir(workdir: Path, config: ConfigDict) -> None:
                 )
     elif workdir.exists() and any(workdir.iterdir()):
         raise UserError(f"workdir {workdir} is not empty and holds no run of main_jax")
+
+
+def claim_workdir(workdir: Path, config: ConfigDict) -> None:
     workdir.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, config.to_json(indent=2).encode())
+    write_atomically(workdir / CONFIG_FILE, config.to_json(indent=2).encode())
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -128,8 +134,8 @@ def load_controller(location: str) -> tuple[ConfigDict, Agent, dict, int]:
         config.update(json.loads(content["config"]))
         params, timesteps = content["params"], int(content["timesteps"])
         validate_config(config)
-    except UserError:
-        raise
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from error
     except Exception as error:
         raise UserError(f"{path} is damaged: {type(error).__name__}: {error}") from error
     agent = build_agent(config)

@@ -9,6 +9,8 @@ from pathlib import Path
 from absl import app, flags, logging
 
 USER_ERROR = 2
+# As it was before prepare_host; processes of their own make their own settings from it.
+USER_ENVIRONMENT = dict(os.environ)
 
 
 def prepare_host() -> None:
@@ -58,13 +60,13 @@ def _call(main, arguments):
 
     try:
         main(arguments)
-    except UserError as error:
-        fail(_one_line(error))
-    except TrainingError as error:
-        fail(_one_line(error), code=1)
     except BrokenPipeError:
         # The reader of stdout has gone, as `| head` does; that is no error of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (UserError, OSError) as error:  # a path that is no directory, a full disk
+        fail(_one_line(error))
+    except TrainingError as error:
+        fail(_one_line(error), code=1)
     except KeyboardInterrupt:
         fail("interrupted", code=128 + signal.SIGINT)
 
@@ -87,8 +89,8 @@ def no_arguments(arguments: list[str]) -> None:
 
 def positive_integers(flag: str, values: list[str]) -> list[int]:
     for value in values:
-        if not value.isascii() or not value.isdigit() or int(value) < 1:
-            fail(f"--{flag}: {value!r} is no positive whole number")
+        if not value.isascii() or not value.isdigit() or not 0 < int(value) <= 10**6:
+            fail(f"--{flag}: {value!r} is no whole number from 1 to a million")
     if not values:
         fail(f"--{flag} is empty")
     return [int(value) for value in values]

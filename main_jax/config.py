@@ -20,18 +20,18 @@ def base_config() -> ConfigDict:
 
     # Episode
     config.reward = "progress"  # or "sparse"
-    config.cell_reward = 0.5
+    config.cell_reward = 0.3
     config.success_reward = 1.0
     config.steps_per_digit = 1.5
     config.extra_steps = 3
 
     # Curriculum: inputs are 1 to C long, and C goes from min_difficulty to max_difficulty
     config.curriculum = "adaptive"  # or "linear"
-    config.min_difficulty = 3
+    config.min_difficulty = 2
     config.max_difficulty = 10
     config.curriculum_start = 1_000_000  # linear only, in timesteps
     config.curriculum_end = 18_000_000
-    config.mastery = 0.5  # adaptive only: the share of cells put right at length C that raises C
+    config.mastery = 0.9  # adaptive only: the share of cells put right at length C that raises C
     config.success_window = 200  # episodes of one length that a running success rate looks back on
 
     # Learning
@@ -42,17 +42,16 @@ def base_config() -> ConfigDict:
     config.adam_b1 = 0.9
     config.adam_b2 = 0.999
     config.max_gradient_norm = 1.0
-    config.discount = 0.95
+    config.discount = 0.99  # lower pays for haste, and shortcuts found on short tapes fail on long
     config.value_cost = 0.5
 
-    # The entropy bonus falls from start to end, exponentially, and stays there. It must pass slowly
-    # through the point where the policy commits: above it nothing is learned, and a policy thrown
-    # below it settles on the first habit that pays and never finds the algorithm.
-    config.entropy_cost_start = 0.2  # times the mean relative entropy of module and heads
-    config.entropy_cost_end = 0.02
-    config.entropy_decay_timesteps = 4_000_000
+    # The entropy bonus goes from start to end, exponentially, and stays there. Too low, a policy
+    # settles on the first habit that pays and never finds the algorithm; too high, it never commits.
+    config.entropy_cost_start = 0.12  # times the mean relative entropy of module and heads
+    config.entropy_cost_end = 0.12
+    config.entropy_decay_timesteps = 2_000_000
 
-    # Annealing: once the entropy cost has decayed and every length is solved this often, learning
+    # Annealing: once the entropy decay is over and every length is solved this often, learning
     # rate and entropy cost fall together
     config.anneal_success = 0.97
     config.anneal_floor = 0.05  # the share of both that is left in the end
@@ -83,7 +82,14 @@ _NOT_NEGATIVE = (
     *("seed", "cell_reward", "success_reward", "steps_per_digit", "extra_steps"),
     *("curriculum_start", "value_cost", "anneal_timesteps", "num_devices"),
 )
-_FRACTIONS = ("mastery", "discount", "adam_b1", "adam_b2", "anneal_success", "anneal_floor")
+_FRACTIONS = (
+    "mastery",
+    "discount",
+    "adam_b1",
+    "adam_b2",
+    "anneal_success",
+    "anneal_floor",
+)
 _POSITIVE_LISTS = ("hidden_sizes", "evaluation_lengths")
 
 
@@ -108,7 +114,6 @@ def validate_config(config: ConfigDict) -> None:
                 f"config.{field} is {config[field]!r}; it must be one of {', '.join(choices)}"
             )
     _check_ranges(config)
-    _check_devices(config)
 
 
 def _check_fields(config: ConfigDict) -> None:
@@ -127,6 +132,9 @@ def _check_fields(config: ConfigDict) -> None:
 
 
 def _check_ranges(config: ConfigDict) -> None:
+    for field, value in config.items():
+        if isinstance(value, int | float) and not abs(value) < 2**31:  # nan and inf fail as well
+            raise UserError(f"config.{field} is {value}; it must be below 2^31")
     for field in _POSITIVE:
         if config[field] <= 0:
             raise UserError(f"config.{field} is {config[field]}; it must be positive")
@@ -139,17 +147,21 @@ def _check_ranges(config: ConfigDict) -> None:
     for field in _POSITIVE_LISTS:
         if not all(isinstance(size, int) and size > 0 for size in config[field]):
             raise UserError(f"config.{field} is {config[field]}; its entries must be positive")
-    for low, high in (
-        ("min_difficulty", "max_difficulty"),
-        ("curriculum_start", "curriculum_end"),
+    for field in ("adam_b1", "adam_b2"):
+        if config[field] == 1:
+            raise UserError(f"config.{field} is 1; it must be below 1")
+    for low, high, least in (
+        ("min_difficulty", "max_difficulty", 0),
+        ("curriculum_start", "curriculum_end", 1),
     ):
-        if config[low] > config[high]:
-            raise UserError(f"config.{low} is {config[low]}, above config.{high}, {config[high]}")
+        if config[high] < config[low] + least:
+            raise UserError(f"config.{high} is {config[high]}, too low for config.{low}")
     if config.steps_per_digit + config.extra_steps < 1:
         raise UserError("config.steps_per_digit and config.extra_steps allow no step at length 1")
 
 
-def _check_devices(config: ConfigDict) -> None:
+def validate_devices(config: ConfigDict) -> None:
+    """What this machine must have to train; a trained controller runs anywhere."""
     import jax
 
     available = jax.local_device_count()

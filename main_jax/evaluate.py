@@ -28,17 +28,16 @@ class LengthResult:
 
 
 def run_episodes(
-    agent: Agent, params, tapes: TapeState, greedy: np.ndarray, seed: int
+    agent: Agent, params, tapes: TapeState, greedy: np.ndarray, keys: jax.Array
 ) -> TapeState:
     """The tapes [N] as their episodes leave them; greedy bool[N] picks each one's policy.
 
-    Each tape has its own random key, so that no result depends on how tapes share batches.
+    Each tape has its own random key [N], so that no result depends on how tapes share batches.
     """
     count, room = tapes.tokens.shape
     devices = jax.local_devices()
     per_device = min(-(-count // len(devices)), max(1, MAX_CELLS_PER_BATCH // room))
     batch = per_device * len(devices)
-    keys = jax.random.split(jax.random.PRNGKey(seed), count)
     params = parallel.replicate(params, devices)
     finals = []
     for begin in range(0, count, batch):
@@ -88,9 +87,10 @@ def evaluate(
     results = []
     for length in lengths:
         inputs = fixed_inputs(agent, length, num_inputs, seed)
-        repeated = jax.tree.map(lambda x: np.concatenate([x] * len(policies)), inputs)
+        keys = jax.random.split(jax.random.PRNGKey(seed), num_inputs)
+        repeated, keys = jax.tree.map(lambda x: np.concatenate([x] * len(policies)), (inputs, keys))
         greedy = np.repeat([name == "greedy" for name in policies], num_inputs)
-        final = run_episodes(agent, params, repeated, greedy, seed)
+        final = run_episodes(agent, params, repeated, greedy, keys)
         solved = np.asarray(jax.vmap(tape.solved)(final)).reshape(len(policies), num_inputs)
         steps = final.steps.reshape(len(policies), num_inputs)
         for index, name in enumerate(policies):

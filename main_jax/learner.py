@@ -51,7 +51,9 @@ def update(
     """
     scale = 1 - (1 - config.anneal_floor) * annealed
     costs = LossCosts(
-        config.discount, config.value_cost, scale * entropy_cost(config, state.updates)
+        discount=config.discount,
+        value=config.value_cost,
+        entropy=scale * entropy_cost(config, state.updates),
     )
     gradients, metrics = jax.grad(
         lambda params: vtrace_loss(agent, costs, params, trajectory), has_aux=True

@@ -1,5 +1,7 @@
 """The only file that knows how arrays lie on devices: pmap, replication, one copy for the host."""
 
+import functools
+
 import jax
 import numpy as np
 
@@ -26,8 +28,12 @@ def replicate(tree, devices):
 
     Any other layout, such as that of flax.jax_utils.replicate, compiles the program a second time.
     """
-    copy = jax.pmap(lambda _, x: x, axis_name=AXIS, in_axes=(0, None), devices=devices)
-    return copy(np.arange(len(devices)), tree)
+    return _replicator(tuple(devices))(np.arange(len(devices)), tree)
+
+
+@functools.lru_cache
+def _replicator(devices):
+    return jax.pmap(lambda _, x: x, axis_name=AXIS, in_axes=(0, None), devices=devices)
 
 
 def split(tree, devices):

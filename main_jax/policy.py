@@ -27,9 +27,10 @@ def sample(output: ControllerOutput, uniforms: jax.Array) -> Action:
 def _inverse_cdf(logits: jax.Array, uniform: jax.Array) -> jax.Array:
     # On CPU, half the time of cumsum.
     cumulative = jax.lax.associative_scan(jnp.add, jax.nn.softmax(logits), axis=-1)
-    # Scaling by the last entry keeps rounding from ever pointing behind the last possible choice.
     threshold = uniform * cumulative[..., -1]
-    return jnp.sum(cumulative <= threshold[..., None], axis=-1).astype(jnp.int32)
+    index = jnp.sum(cumulative <= threshold[..., None], axis=-1)
+    # Sums in another order may differ in the last bit, and point into the padding at the end.
+    return jnp.minimum(index, _num_options(logits) - 1).astype(jnp.int32)
 
 
 def greedy(output: ControllerOutput) -> Action:
@@ -56,16 +57,16 @@ def relative_entropy(output: ControllerOutput) -> jax.Array:
     A head over a long tape and a choice between two modules weigh the same. Without that, a bonus
     small enough for the heads to commit lets the module freeze before its alternatives are tried.
     """
-    shares = [
-        _entropy(logits) / jnp.log(_num_options(logits))
+    shares = [  # a single option has entropy 0, and must not be divided by log 1
+        _entropy(logits) / jnp.log(jnp.maximum(_num_options(logits), 2))
         for logits in (output.module_logits[None], output.head_logits)
     ]
     return jnp.concatenate(shares).mean()
 
 
 def _num_options(logits: jax.Array) -> jax.Array:
-    # At least two, so that a single option has entropy 0 and no division by log 1.
-    return jnp.maximum(jnp.sum(logits > MASKED_LOGIT, axis=-1), 2)
+    """How many are not masked; they come before all that are."""
+    return jnp.sum(logits > MASKED_LOGIT, axis=-1)
 
 
 def _entropy(logits: jax.Array) -> jax.Array:

@@ -15,8 +15,7 @@ class ProgressDisplay:
     def __init__(self, timesteps: int, total_timesteps: int):
         self._console = Console(highlight=False, soft_wrap=True)
         self._total = total_timesteps
-        self._first = timesteps
-        self._started = self._last_line = time.monotonic()
+        self._last_line = time.monotonic()
         self._evaluation = "-"
         self._shown = False
         self._bar = None

@@ -2,10 +2,8 @@
 
 import dataclasses
 import functools
-from collections.abc import Iterator
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from main_jax import policy, tape
@@ -36,34 +34,36 @@ def solve(agent: Agent, params, inputs: list[str]) -> list[Solution]:
     """Greedy episodes on all inputs in one batch."""
     if not inputs:
         return []
-    final = run_episodes(agent, params, tapes_of(agent, inputs), np.ones(len(inputs), bool), 0)
+    greedy, keys = np.ones(len(inputs), bool), jax.random.split(jax.random.PRNGKey(0), len(inputs))
+    final = run_episodes(agent, params, tapes_of(agent, inputs), greedy, keys)
     return [_solution(agent, jax.tree.map(lambda x, i=i: x[i], final)) for i in range(len(inputs))]
 
 
 def _solution(agent: Agent, final: TapeState) -> Solution:
-    target_cells = final.target != tape.NOT_A_TARGET
+    target_cells = np.asarray(final.target) != tape.NOT_A_TARGET
     return Solution(
-        output=agent.task.vocabulary.decode(final.tokens[target_cells]),
-        correct=bool(np.array_equal(final.tokens[target_cells], final.target[target_cells])),
+        output=agent.task.vocabulary.decode(np.asarray(final.tokens)[target_cells]),
+        correct=bool(tape.solved(final)),
         steps=int(final.steps),
     )
 
 
-def trace(agent: Agent, params, text: str) -> Iterator[str]:
-    """A line for the tape at the start, and one for each greedy step until the episode ends."""
-
-    @jax.jit
-    def step(state):
-        output = agent(params, jax.tree.map(lambda x: x[None], state))
-        action = policy.greedy(jax.tree.map(lambda x: x[0], output))
-        return action, tape.transition(agent.task, state, action)
-
+def trace(agent: Agent, params, text: str) -> tuple[list[str], Solution]:
+    """A line for the tape at the start and for each greedy step, and where they lead."""
     state = jax.tree.map(lambda x: x[0], tapes_of(agent, [text]))
-    yield _tape_line(agent, state)
-    while not bool(jnp.asarray(tape.finished(state))):
-        action, after = step(state)
-        yield f"{_tape_line(agent, after)}  {_call_text(agent, state, action, after)}"
+    lines = [_tape_line(agent, state)]
+    while not tape.finished(state):
+        action, after = _greedy_step(agent, params, state)
+        lines.append(f"{_tape_line(agent, after)}  {_call_text(agent, state, action, after)}")
         state = after
+    return lines, _solution(agent, state)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _greedy_step(agent: Agent, params, state: TapeState) -> tuple[Action, TapeState]:
+    output = agent(params, jax.tree.map(lambda x: x[None], state))
+    action = policy.greedy(jax.tree.map(lambda x: x[0], output))
+    return action, tape.transition(agent.task, state, action)
 
 
 def _tape_line(agent: Agent, state: TapeState) -> str:

@@ -8,10 +8,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
-from queue import Empty, Queue
+from queue import Queue
 
 from ml_collections import ConfigDict
 
@@ -34,6 +33,7 @@ PROTOCOLS = {
     "ours": {},
     "paper": {
         "curriculum": "linear",
+        "min_difficulty": 2,
         "anneal_timesteps": 0,
         "stop_when_solved": False,
         "total_timesteps": 30_000_000,
@@ -56,7 +56,7 @@ class RunName:
     @classmethod
     def parse(cls, text: str) -> "RunName":
         parts = text.split("/")
-        if len(parts) != 4 or not parts[3].isdigit():
+        if len(parts) != 4 or not (parts[3].isascii() and parts[3].isdigit()):
             raise UserError(f"run {text!r} is not of the form protocol/task/row/seed")
         for part, known in zip(parts, (PROTOCOLS, TASKS, ROWS), strict=False):
             if part not in known:
@@ -67,12 +67,21 @@ class RunName:
         return results / self.protocol / f"{self.task}-{self.row}-{self.seed}.json"
 
 
-def perform(name: RunName, config: ConfigDict, results: Path, workdirs: Path) -> None:
-    """One run from start, or from where it was interrupted, to its result file."""
+def run_config(name: RunName, config: ConfigDict) -> ConfigDict:
+    """The task's config, changed to what the run is to show."""
+    config = config.copy_and_resolve_references()
     config.seed = name.seed
     config.update(ROWS[name.row] | PROTOCOLS[name.protocol])
+    return config
+
+
+def perform(name: RunName, config: ConfigDict, results: Path, workdirs: Path) -> None:
+    """One run from start, or from where it was interrupted, to its result file."""
+    path = name.result_path(results)
+    path.parent.mkdir(parents=True, exist_ok=True)
     workdir = workdirs / str(name)
-    if train_and_evaluate(config, workdir) is None:
+    outcome = train_and_evaluate(config, workdir)
+    if outcome is None:
         raise TrainingError(f"run {name} was interrupted")
     _, agent, params, timesteps = load_controller(str(workdir))
     final = [
@@ -81,21 +90,14 @@ def perform(name: RunName, config: ConfigDict, results: Path, workdirs: Path) ->
         for result in evaluate(agent, params, (length,), num_inputs, EVALUATION_SEED)
     ]
     rows = [json.loads(line) for line in (workdir / "metrics.jsonl").read_text().splitlines()]
-    evaluations = [row for row in rows if row["kind"] == "evaluation"]
-    rates = [field for field in evaluations[0] if field not in ("kind", "timesteps")]
-    perfect = [row["timesteps"] for row in evaluations if row["greedy_100"] == 1]
-    training = sum(
-        config.updates_per_call * config.batch_size * config.unroll_length / row["steps_per_second"]
-        for row in rows
-        if row["kind"] == "train"
-    )
+    perfect = [row["timesteps"] for row in rows if row.get("greedy_100") == 1]
     result = {
         **dataclasses.asdict(name),
         "timesteps": timesteps,
         "first_perfect_at_100": perfect[0] if perfect else None,
-        "training_seconds": training,
+        "training_seconds": outcome.progress.seconds,
         "final": [dataclasses.asdict(r) for r in final],
-        "best": {rate: max(row[rate] for row in evaluations) for rate in rates},
+        "best": outcome.progress.best,
         "config": json.loads(config.to_json()),
         "versions": {
             "python": platform.python_version(),
@@ -103,74 +105,101 @@ def perform(name: RunName, config: ConfigDict, results: Path, workdirs: Path) ->
             **{p: metadata.version(p) for p in ("jax", "flax", "optax", "rlax")},
         },
     }
-    path = name.result_path(results)
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, json.dumps(result, indent=1).encode())
 
 
-def perform_all(
-    names: list[RunName], command: Callable[[RunName], list[str]], workdirs: Path
-) -> Iterator[tuple[RunName, int]]:
-    """Every run in a process of its own, one a core; yields each with its exit code as it ends."""
-    waiting: Queue[RunName] = Queue()
-    ended: Queue[tuple[RunName, int]] = Queue()
-    running: set[subprocess.Popen] = set()
-    for name in names:
-        waiting.put(name)
+class Workers:
+    """Runs commands, one process a core, and hands out their exit codes as they end."""
 
-    def work(core: int) -> None:
-        if hasattr(os, "sched_setaffinity"):
+    def __init__(self, commands: dict[RunName, list[str]], logs: Path, environment: dict):
+        self._commands, self._logs, self._environment = commands, logs, environment
+        self._waiting = list(reversed(commands))
+        self._running: set[subprocess.Popen] = set()
+        self._lock = threading.Lock()
+        self.ended: Queue[tuple[RunName, int]] = Queue()
+        cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else [None]
+        self._threads = [threading.Thread(target=self._work, args=(core,)) for core in cores]
+
+    def __enter__(self):
+        self._logs.mkdir(parents=True, exist_ok=True)
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        """Ends what still runs; training processes save what they have first."""
+        with self._lock:
+            self._waiting.clear()
+            for process in self._running:
+                process.terminate()
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self, core: int | None) -> None:
+        if core is not None:
             os.sched_setaffinity(0, {core})  # of this thread, and of the processes it starts
         while True:
-            try:
-                name = waiting.get_nowait()
-            except Empty:
-                return
-            log = workdirs / "logs" / f"{name.task}-{name.row}-{name.seed}.txt"
-            log.parent.mkdir(parents=True, exist_ok=True)
-            with log.open("ab") as output:
-                process = subprocess.Popen(command(name), stdout=output, stderr=output)
-                running.add(process)
-                ended.put((name, process.wait()))
-                running.discard(process)
-
-    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
-    for core in cores:
-        threading.Thread(target=work, args=(core,), daemon=True, name="table-worker").start()
-    try:
-        for _ in names:
-            yield ended.get()
-    finally:
-        while not waiting.empty():
-            waiting.get()
-        for process in running:  # they save what they have
-            process.terminate()
+            with self._lock:
+                if not self._waiting:
+                    return
+                name = self._waiting.pop()
+                with (self._logs / f"{str(name).replace('/', '-')}.txt").open("ab") as log:
+                    process = subprocess.Popen(
+                        self._commands[name],
+                        stdout=log,
+                        stderr=log,
+                        env=self._environment,
+                        start_new_session=True,  # Ctrl-C reaches it once, through __exit__
+                    )
+                self._running.add(process)
+            code = process.wait()
+            with self._lock:
+                self._running.discard(process)
+            self.ended.put((name, code))
 
 
-def run_grid(names: list[RunName], results: Path, workdirs: Path, script: str) -> int:
+def run_grid(
+    configs: dict[RunName, ConfigDict],
+    results: Path,
+    workdirs: Path,
+    script: str,
+    environment: dict,
+) -> int:
     """Performs what has no result yet, with progress on stdout; returns how many runs failed."""
-    missing = [name for name in names if not name.result_path(results).exists()]
-    print(f"{len(names) - len(missing)} of {len(names)} runs are there", flush=True)
+    missing = [name for name, config in configs.items() if not has_result(name, config, results)]
+    print(f"{len(configs) - len(missing)} of {len(configs)} runs are there", flush=True)
+    flags = (f"--results={results}", f"--workdirs={workdirs}")
+    commands = {name: [sys.executable, script, f"--run={name}", *flags] for name in missing}
     started, failures = time.monotonic(), 0
-
-    def command(name):
-        flags = (f"--run={name}", f"--results={results}", f"--workdirs={workdirs}")
-        return [sys.executable, script, *flags]
-
-    for done, (name, code) in enumerate(perform_all(missing, command, workdirs), start=1):
-        failures += code != 0
-        elapsed = time.monotonic() - started
-        left = elapsed / done * (len(missing) - done)
-        outcome = f"failed with exit code {code}" if code else _outcome(name.result_path(results))
-        print(
-            f"{done} of {len(missing)} · {name} · {outcome} · about {left / 60:.0f} min left",
-            flush=True,
-        )
+    with Workers(commands, workdirs / "logs", environment) as workers:
+        for done in range(1, len(missing) + 1):
+            name, code = workers.ended.get()
+            failures += code != 0
+            left = (time.monotonic() - started) / done * (len(missing) - done)
+            outcome = f"failed with exit code {code}" if code else _outcome(name, results)
+            print(
+                f"{done} of {len(missing)} · {name} · {outcome} · about {left / 60:.0f} min left",
+                flush=True,
+            )
     return failures
 
 
-def _outcome(path: Path) -> str:
-    result = json.loads(path.read_text())
+def has_result(name: RunName, config: ConfigDict, results: Path) -> bool:
+    path = name.result_path(results)
+    if not path.exists():
+        return False
+    made_with, wanted = json.loads(path.read_text())["config"], json.loads(config.to_json())
+    for field in wanted:
+        if made_with.get(field) != wanted[field]:
+            raise UserError(
+                f"{path} was made with config.{field}={made_with.get(field)!r}, not "
+                f"{wanted[field]!r}; move it away or choose another --results"
+            )
+    return True
+
+
+def _outcome(name: RunName, results: Path) -> str:
+    result = json.loads(name.result_path(results).read_text())
     solved = {r["length"]: r["solved"] for r in result["final"] if r["policy"] == "greedy"}
     shown = " ".join(f"{length}:{count}" for length, count in solved.items())
     return f"{result['timesteps'] / 1e6:.2f}M timesteps, greedy {shown}"

@@ -99,8 +99,12 @@ def draw_figure(cells: dict[tuple[str, str], list[dict]], path: Path) -> None:
         panel.set_xlabel("input length")
         panel.set_ylim(-0.05, 1.05)
     panels[0].set_ylabel("success rate, greedy")
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="lower center", ncols=len(ROWS), frameon=False)
+    shown = {
+        label: handle
+        for panel in panels
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(shown.values(), shown.keys(), loc="lower center", ncols=len(ROWS), frameon=False)
     figure.tight_layout(rect=(0, 0.08, 1, 1))
     figure.savefig(path, dpi=120)
     pyplot.close(figure)

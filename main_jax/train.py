@@ -10,8 +10,14 @@ from ml_collections import ConfigDict, FrozenConfigDict
 from rich.console import Console
 
 from main_jax.agent import build_agent
-from main_jax.checkpoint import CONTROLLER_FILE, Checkpoints, claim_workdir, save_controller
-from main_jax.config import validate_config
+from main_jax.checkpoint import (
+    CONTROLLER_FILE,
+    Checkpoints,
+    check_workdir,
+    claim_workdir,
+    save_controller,
+)
+from main_jax.config import validate_config, validate_devices
 from main_jax.curriculum import NOT_YET
 from main_jax.errors import TrainingError, UserError
 from main_jax.evaluate import LengthResult, evaluate
@@ -58,12 +64,20 @@ class StopRequest:
             signal.signal(number, handler)
 
 
-def train_and_evaluate(config: ConfigDict, workdir: Path) -> list[LengthResult] | None:
-    """Trains until solved or out of timesteps and returns the last evaluation.
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    results: list[LengthResult]  # of the final controller
+    progress: Progress
+
+
+def train_and_evaluate(config: ConfigDict, workdir: Path) -> Outcome | None:
+    """Trains until solved or out of timesteps and returns what came of it.
 
     Asked to stop by a signal, it saves and returns None; the same call resumes.
     """
     validate_config(config)
+    validate_devices(config)
+    check_workdir(workdir, config)
     run = Run(FrozenConfigDict(config), workdir)
     try:
         return run.until_done()
@@ -75,11 +89,11 @@ class Run:
     def __init__(self, config: FrozenConfigDict, workdir: Path):
         self.config, self.workdir = config, workdir
         self.agent = build_agent(config)
-        claim_workdir(workdir, config)
         self.runtime = FusedRuntime(self.agent, config)
         self.progress = Progress(devices=len(self.runtime.devices))
         self.checkpoints = Checkpoints(workdir, config.checkpoints_kept)
         self._resume()
+        claim_workdir(workdir, config)
         self.log = MetricsLog(workdir, self.runtime.timesteps)
         self.display = ProgressDisplay(self.runtime.timesteps, config.total_timesteps)
         self.saved_at = self.runtime.timesteps
@@ -98,7 +112,7 @@ class Run:
         self.runtime.load(state)
         self.progress = Progress(**progress)
 
-    def until_done(self) -> list[LengthResult] | None:
+    def until_done(self) -> Outcome | None:
         with StopRequest() as stop:
             while not self._done() and not stop.requested:
                 self._advance()
@@ -114,7 +128,7 @@ class Run:
             self.display.note(f"stopped; run again with --workdir={self.workdir} to go on")
             return None
         self._report()
-        return self.results
+        return Outcome(self.results, self.progress)
 
     def _done(self) -> bool:
         return self.progress.solved or self.runtime.timesteps >= self.config.total_timesteps
@@ -128,8 +142,8 @@ class Run:
         if not all(math.isfinite(value) for value in metrics.values()):
             bad = [name for name, value in metrics.items() if not math.isfinite(value)]
             raise TrainingError(
-                f"{', '.join(bad)} not finite at {timesteps} timesteps; the last good checkpoint "
-                f"in {self.workdir} is at {self.saved_at}"
+                f"{', '.join(bad)} not finite at {timesteps} timesteps; the last good state in "
+                f"{self.workdir} is that of {self.saved_at} timesteps"
             )
         difficulty = int(curriculum.max_difficulty)
         success = float(curriculum.success_rate[:difficulty].mean())
@@ -184,9 +198,10 @@ class Run:
 
     def _save(self) -> None:
         timesteps = self.runtime.timesteps
-        self.checkpoints.save(timesteps, self.runtime.snapshot(), dataclasses.asdict(self.progress))
+        # The controller first: a run that is killed in between writes it again when it resumes.
         path = self.workdir / CONTROLLER_FILE
         save_controller(path, self.config, self.runtime.params, timesteps)
+        self.checkpoints.save(timesteps, self.runtime.snapshot(), dataclasses.asdict(self.progress))
         self.saved_at = timesteps
 
     def _report(self) -> None:
@@ -201,6 +216,8 @@ class Run:
                 self.results,
             )
         )
+        best = ", ".join(f"{name} {rate:.0%}" for name, rate in self.progress.best.items())
+        console.print(f"best seen while training: {best}", soft_wrap=True, highlight=False)
         console.print(f"controller: {self.workdir / CONTROLLER_FILE}", soft_wrap=True)
 
     def close(self) -> None:

@@ -2,6 +2,7 @@
 
 import functools
 
+import chex
 import jax
 import jax.numpy as jnp
 import rlax
@@ -54,6 +55,7 @@ def vtrace_loss(agent: Agent, costs: LossCosts, params, trajectory: Trajectory):
 
 def vtrace(values, rewards, discounts, rhos):
     """V-trace errors and advantages [T, B] from values [T + 1, B]; rlax takes one trajectory."""
+    chex.assert_rank([values, rewards, discounts, rhos], 2)
     one = functools.partial(rlax.vtrace_td_error_and_advantage, lambda_=1.0)
     return jax.vmap(one, in_axes=1, out_axes=1)(
         values[:-1], values[1:], rewards, discounts, jax.lax.stop_gradient(rhos)

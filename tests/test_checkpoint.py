@@ -8,6 +8,7 @@ import pytest
 from main_jax.checkpoint import (
     CONTROLLER_FILE,
     Checkpoints,
+    check_workdir,
     claim_workdir,
     load_controller,
     save_controller,
@@ -44,27 +45,32 @@ def test_damaged_state_falls_back_to_the_one_before(tmp_path):
         checkpoints.save(step, STATE, {"at": step})
     checkpoints.close()
     damage(tmp_path / "checkpoints" / "2")
-    _, progress = Checkpoints(tmp_path, kept=3).restore(like=STATE)
+    resumed = Checkpoints(tmp_path, kept=3)
+    _, progress = resumed.restore(like=STATE)
     assert progress == {"at": 1}
-    damage(tmp_path / "checkpoints" / "1")
+    resumed.save(2, STATE, {"at": 2})  # the run gets there again
+    resumed.close()
+    assert Checkpoints(tmp_path, kept=3).restore(like=STATE)[1] == {"at": 2}
+    for step in ("1", "2"):
+        damage(tmp_path / "checkpoints" / step)
     with pytest.raises(UserError, match="no readable checkpoint"):
         Checkpoints(tmp_path, kept=3).restore(like=STATE)
 
 
 def test_workdir_of_another_run_is_refused_and_left_alone(tmp_path):
     claim_workdir(tmp_path, small_config(seed=1))
-    before = (tmp_path / "config.json").read_text()
     with pytest.raises(UserError, match="config.seed=1, not 2"):
-        claim_workdir(tmp_path, small_config(seed=2))
-    assert (tmp_path / "config.json").read_text() == before
-    claim_workdir(tmp_path, small_config(seed=1, total_timesteps=10**9))
+        check_workdir(tmp_path, small_config(seed=2))
+    check_workdir(tmp_path, small_config(seed=1, total_timesteps=10**9))
+    (tmp_path / "config.json").write_text("[1, 2]")
+    with pytest.raises(UserError, match="damaged"):
+        check_workdir(tmp_path, small_config(seed=1))
 
 
 def test_workdir_with_foreign_files_is_refused(tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work")
     with pytest.raises(UserError, match="not empty"):
-        claim_workdir(tmp_path, small_config())
-    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+        check_workdir(tmp_path, small_config())
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from main_jax.config import base_config, validate_config
+from main_jax.config import base_config, validate_config, validate_devices
 from main_jax.errors import UserError
 
 
@@ -21,7 +21,11 @@ from main_jax.errors import UserError
         ("hidden_sizes", (0,), "config.hidden_sizes"),
         ("evaluation_lengths", (10, -1), "config.evaluation_lengths"),
         ("min_difficulty", 11, "config.min_difficulty"),
-        ("num_devices", 99, "config.num_devices"),
+        ("curriculum_end", 1_000_000, "config.curriculum_end"),
+        ("learning_rate", float("nan"), "config.learning_rate"),
+        ("success_reward", float("inf"), "config.success_reward"),
+        ("total_timesteps", 2**31, "config.total_timesteps"),
+        ("adam_b1", 1.0, "config.adam_b1"),
         ("seed", -1, "config.seed"),
     ],
 )
@@ -36,9 +40,17 @@ def test_batch_that_the_devices_do_not_divide():
     config = base_config()
     config.num_devices, config.batch_size = 4, 66
     with pytest.raises(UserError, match="config.batch_size is 66"):
-        validate_config(config)
+        validate_devices(config)
     config.batch_size = 64
-    validate_config(config)
+    validate_devices(config)
+
+
+def test_more_devices_than_there_are():
+    config = base_config()
+    config.num_devices = config.batch_size = 99
+    with pytest.raises(UserError, match="config.num_devices is 99; there are 4"):
+        validate_devices(config)
+    validate_config(config)  # a controller trained on 99 devices runs here all the same
 
 
 def test_unknown_missing_and_mistyped_fields():

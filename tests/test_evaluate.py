@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import jax
 import numpy as np
 
 from main_jax import evaluate as evaluation
@@ -14,6 +15,10 @@ from tests.helpers import (
     stacked,
     tape_of,
 )
+
+
+def keys_for(count):
+    return jax.random.split(jax.random.PRNGKey(5), count)
 
 
 def test_right_algorithm_solves_everything_in_n_steps():
@@ -32,7 +37,7 @@ def test_wrong_algorithm_fails_at_the_step_limit():
 def test_solved_at_the_start_counts_as_solved_in_no_steps():
     agent = small_agent(task="filter_even")
     tapes = stacked([tape_of(agent.task, "1357"), tape_of(agent.task, "1358")])
-    final = run_episodes(agent, small_params(agent), tapes, np.array([True, True]), 0)
+    final = run_episodes(agent, small_params(agent), tapes, np.array([True, True]), keys_for(2))
     assert final.steps[0] == 0 and final.steps[1] > 0
 
 
@@ -40,9 +45,9 @@ def test_results_do_not_depend_on_batching(monkeypatch):
     agent = small_agent(task="reverse")
     tapes = fixed_inputs(agent, 3, 10, seed=0)
     greedy = np.arange(10) % 2 == 0
-    whole = run_episodes(agent, small_params(agent), tapes, greedy, seed=5)
+    whole = run_episodes(agent, small_params(agent), tapes, greedy, keys_for(10))
     monkeypatch.setattr(evaluation, "MAX_CELLS_PER_BATCH", 7)  # one tape a device at a time
-    assert_trees_equal(run_episodes(agent, small_params(agent), tapes, greedy, seed=5), whole)
+    assert_trees_equal(run_episodes(agent, small_params(agent), tapes, greedy, keys_for(10)), whole)
 
 
 def test_inputs_are_fixed_by_seed_and_length():
@@ -51,3 +56,13 @@ def test_inputs_are_fixed_by_seed_and_length():
     other = fixed_inputs(agent, 8, 5, seed=4)
     assert not np.array_equal(fixed_inputs(agent, 8, 5, seed=3).tokens, other.tokens)
     assert np.all(other.difficulty == 8)
+    longer = fixed_inputs(agent, 9, 5, seed=3).tokens[:, :8]
+    assert not np.array_equal(fixed_inputs(agent, 8, 5, seed=3).tokens[:, :8], longer)
+
+
+def test_sampled_results_do_not_depend_on_what_else_is_asked():
+    agent = small_agent(task="copy")
+    params = small_params(agent)
+    alone = evaluate(agent, params, (1,), 200, seed=0, policies=("sample",))
+    both = evaluate(agent, params, (1,), 200, seed=0)
+    assert alone[0] == both[1] and alone[0].solved > 0

@@ -72,8 +72,10 @@ def test_samples_follow_the_joint_distribution():
 
 
 def test_extreme_chances_never_leave_the_support():
-    logits = jnp.array([MASKED_LOGIT, 0.0, 1.0, MASKED_LOGIT, MASKED_LOGIT])
-    output = ControllerOutput(logits[None], logits, jnp.float32(0))
-    lowest, highest = 0.0, float(np.nextafter(np.float32(1), np.float32(0)))
-    assert int(policy.sample(output, jnp.full(2, lowest)).heads[0]) == 1
-    assert int(policy.sample(output, jnp.full(2, highest)).heads[0]) == 2
+    logits = jax.random.normal(jax.random.PRNGKey(0), (500, 21))
+    logits = jnp.where(jnp.arange(21) < 7, logits, MASKED_LOGIT)
+    output = ControllerOutput(logits[:, None], logits[:, :7], jnp.zeros(500))
+    for chance in (0.0, 1 - 2**-23, float(np.nextafter(np.float32(1), np.float32(0)))):
+        actions = jax.vmap(policy.sample, in_axes=(0, None))(output, jnp.full(2, chance))
+        expected = 0 if chance == 0 else 6
+        assert np.all(actions.heads == expected) and np.all(actions.module == expected)

@@ -2,25 +2,42 @@
 
 import json
 import os
+import subprocess
 import sys
-import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from main_jax import table
+from main_jax.config import base_config, validate_config
 from main_jax.errors import TrainingError, UserError
-from main_jax.table import RunName, perform, perform_all, run_grid
+from main_jax.table import RunName, Workers, perform, run_config, run_grid
 from main_jax.table_report import write_report
 from tests.helpers import small_config
+
+NAMES = [RunName("ours", "copy", "attention", seed) for seed in range(3)]
 
 
 def test_names_come_back_from_text():
     name = RunName("ours", "copy", "recurrent", 3)
     assert RunName.parse(str(name)) == name
-    for text in ("ours/copy/recurrent", "ours/sort/attention/0", "theirs/copy/attention/0"):
+    for text in ("ours/copy/recurrent", "ours/sort/attention/0", "ours/copy/attention/²"):
         with pytest.raises(UserError, match=text):
             RunName.parse(text)
+
+
+def test_every_cell_of_the_grid_has_a_valid_config_of_its_own():
+    for protocol in table.PROTOCOLS:
+        seen = set()
+        for row in table.ROWS:
+            config = run_config(RunName(protocol, "copy", row, 7), base_config())
+            validate_config(config)
+            seen.add((config.view, config.encoder))
+            assert config.seed == 7
+        assert len(seen) == len(table.ROWS)
+    assert (config.curriculum, config.min_difficulty, config.max_difficulty) == ("linear", 2, 10)
+    assert (config.curriculum_start, config.curriculum_end) == (1_000_000, 18_000_000)
 
 
 def test_one_run_leaves_a_complete_result(tmp_path, monkeypatch):
@@ -33,19 +50,30 @@ def test_one_run_leaves_a_complete_result(tmp_path, monkeypatch):
         total_timesteps=128,
     )
     name = RunName("ours", "copy", "no_tape_values", 5)
-    perform(name, config, tmp_path / "results", tmp_path / "runs")
+    perform(name, run_config(name, config), tmp_path / "results", tmp_path / "runs")
     result = json.loads(name.result_path(tmp_path / "results").read_text())
     assert (result["task"], result["row"], result["seed"]) == ("copy", "no_tape_values", 5)
     assert result["config"]["view"] == "no_tape_values" and result["config"]["seed"] == 5
     assert result["timesteps"] == 128 and result["training_seconds"] > 0
-    assert {(r["length"], r["policy"]) for r in result["final"]} == {
-        (2, "greedy"),
-        (2, "sample"),
-        (100, "greedy"),
-        (100, "sample"),
-    }
+    assert [(r["length"], r["policy"], r["num_inputs"]) for r in result["final"]] == [
+        (2, "greedy", 3),
+        (2, "sample", 3),
+        (100, "greedy", 2),
+        (100, "sample", 2),
+    ]
     assert result["best"].keys() == {"greedy_2", "sample_2", "greedy_100", "sample_100"}
     assert result["versions"]["jax"]
+    assert table.has_result(name, run_config(name, config), tmp_path / "results")
+    config.channels = 9
+    with pytest.raises(UserError, match="config.channels=8, not 9"):
+        table.has_result(name, run_config(name, config), tmp_path / "results")
+
+
+def test_interrupted_run_leaves_no_result(tmp_path, monkeypatch):
+    monkeypatch.setattr(table, "train_and_evaluate", lambda config, workdir: None)
+    with pytest.raises(TrainingError, match="interrupted"):
+        perform(NAMES[0], small_config(), tmp_path, tmp_path / "runs")
+    assert not NAMES[0].result_path(tmp_path).exists()
 
 
 def fake_result(name, rates, first):
@@ -83,54 +111,54 @@ def test_report_counts_every_seed_and_stands_beside_the_paper(tmp_path):
 
 
 def test_grid_skips_what_is_there_and_counts_failures(tmp_path, capsys):
-    names = [RunName("ours", "copy", "attention", seed) for seed in range(3)]
-    path = names[0].result_path(tmp_path)
+    configs = {name: run_config(name, small_config()) for name in NAMES}
+    path = NAMES[0].result_path(tmp_path)
     path.parent.mkdir()
-    path.write_text("{}")
+    path.write_text(json.dumps({"config": json.loads(configs[NAMES[0]].to_json())}))
     script = tmp_path / "always_fails.py"
     script.write_text("raise SystemExit(3)")
-    assert run_grid(names, tmp_path, tmp_path / "runs", str(script)) == 2
+    assert run_grid(configs, tmp_path, tmp_path / "runs", str(script), dict(os.environ)) == 2
     output = capsys.readouterr().out
     assert "1 of 3 runs are there" in output
     assert "ours/copy/attention/2 · failed with exit code 3" in output
 
 
-def test_every_run_has_a_core_to_itself(tmp_path):
-    show = "import os; print(len(os.sched_getaffinity(0)))"
-    names = [RunName("ours", "copy", "attention", seed) for seed in range(3)]
-    ended = list(perform_all(names, lambda name: [sys.executable, "-c", show], tmp_path))
+def test_every_run_has_a_core_and_a_device_to_itself(tmp_path):
+    show = (
+        "from main_jax import cli; cli.prepare_host(); import os, jax; "
+        "print(len(os.sched_getaffinity(0)), jax.local_device_count())"
+    )
+    commands = {name: [sys.executable, "-c", show] for name in NAMES}
+    environment = {k: v for k, v in os.environ.items() if k != "XLA_FLAGS"}
+    with Workers(commands, tmp_path / "logs", environment) as workers:
+        ended = [workers.ended.get() for _ in NAMES]
     assert sorted(name.seed for name, _ in ended) == [0, 1, 2]
     assert all(code == 0 for _, code in ended)
-    logs = sorted((tmp_path / "logs").iterdir())
-    assert [log.read_text() for log in logs] == ["1\n"] * 3
+    assert [log.read_text() for log in (tmp_path / "logs").iterdir()] == ["1 1\n"] * 3
 
 
 def test_abandoned_grid_leaves_no_process_behind(tmp_path):
-    code = "import pathlib, time; pathlib.Path(r'{}').touch(); time.sleep(60)"
-    names = [RunName("ours", "copy", "attention", seed) for seed in range(9)]
-
-    def command(name):
-        if name.seed == 0:
-            return [sys.executable, "-c", ""]
-        return [sys.executable, "-c", code.format(tmp_path / f"started-{name.seed}")]
-
-    runs = perform_all(names, command, tmp_path)
-    assert next(runs)[0].seed == 0
-    started = time.monotonic()
-    while not list(tmp_path.glob("started-*")):
-        time.sleep(0.05)
-        assert time.monotonic() - started < 30
-    count = len(list(tmp_path.glob("started-*")))
-    runs.close()
-    while any(thread.name == "table-worker" for thread in threading.enumerate()):
-        time.sleep(0.05)
-        assert time.monotonic() - started < 30
-    assert len(list(tmp_path.glob("started-*"))) <= count + len(os.sched_getaffinity(0))
+    code = "import os, pathlib, time; pathlib.Path(r'{}', str(os.getpid())).touch(); time.sleep(60)"
+    started = tmp_path / "started"
+    started.mkdir()
+    commands = {name: [sys.executable, "-c", code.format(started)] for name in NAMES}
+    begin = time.monotonic()
+    with Workers(commands, tmp_path / "logs", dict(os.environ)):
+        while not list(started.iterdir()):
+            time.sleep(0.05)
+    assert time.monotonic() - begin < 30
+    for process in started.iterdir():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(process.name), 0)
 
 
-def test_interrupted_run_leaves_no_result(tmp_path, monkeypatch):
-    monkeypatch.setattr(table, "train_and_evaluate", lambda config, workdir: None)
-    name = RunName("ours", "copy", "attention", 0)
-    with pytest.raises(TrainingError, match="interrupted"):
-        perform(name, small_config(), tmp_path, tmp_path / "runs")
-    assert not name.result_path(tmp_path).exists()
+def test_launcher_refuses_unknown_rows(tmp_path):
+    script = Path(__file__).parent.parent / "launch" / "table.py"
+    result = subprocess.run(
+        [sys.executable, script, "--rows=bogus", f"--results={tmp_path / 'r'}"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert result.returncode == 2 and "'bogus'" in result.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -50,7 +50,7 @@ def test_random_programs_equal_the_plain_python_machine(program):
     assert int(state.steps) == len(actions)
 
 
-def test_padding_is_never_touched():
+def test_a_write_changes_one_cell_only():
     task = TASKS["copy"]
     state = tape_of(task, "12", room=4)
     after = act(task, state, 1, 0, 0, 4)

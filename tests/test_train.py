@@ -1,6 +1,8 @@
 """Training as a whole: resuming, stopping, diverging, and learning something real."""
 
 import json
+import os
+import signal
 
 import jax
 import numpy as np
@@ -10,6 +12,7 @@ from ml_collections import FrozenConfigDict
 from main_jax import train
 from main_jax.agent import build_agent
 from main_jax.errors import TrainingError, UserError
+from main_jax.evaluate import fixed_inputs
 from main_jax.runtime.fused import FusedRuntime
 from main_jax.train import Run, train_and_evaluate
 from tests.helpers import assert_trees_equal, small_config
@@ -43,9 +46,19 @@ def lines_of(workdir, kind):
     return [{k: v for k, v in row.items() if k != "steps_per_second"} for row in ours]
 
 
-def test_resumed_run_equals_an_uninterrupted_one_bit_for_bit(tmp_path):
+def test_resumed_run_equals_an_uninterrupted_one_bit_for_bit(tmp_path, monkeypatch):
     config = tiny_run(tmp_path / "whole", calls=7)
-    tiny_run(tmp_path / "parts", calls=3)
+    step = FusedRuntime.step
+
+    def stop_in_the_fourth_call(runtime):
+        if runtime.timesteps == 3 * STEPS_PER_CALL:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return step(runtime)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FusedRuntime, "step", stop_in_the_fourth_call)
+        tiny_run(tmp_path / "parts", calls=7)
+    assert lines_of(tmp_path / "parts", "train")[-1]["timesteps"] == 4 * STEPS_PER_CALL
     tiny_run(tmp_path / "parts", calls=7)
     whole, parts = state_of(tmp_path / "whole", config), state_of(tmp_path / "parts", config)
     assert int(whole.timesteps) == 7 * STEPS_PER_CALL
@@ -82,7 +95,9 @@ def test_divergence_stops_and_keeps_the_last_good_checkpoint(tmp_path, monkeypat
     good = state_of(tmp_path, config)
     step = FusedRuntime.step
     monkeypatch.setattr(FusedRuntime, "step", lambda self: step(self) | {"loss": np.float32("nan")})
-    with pytest.raises(TrainingError, match="loss not finite at 192 timesteps.* is at 128"):
+    with pytest.raises(
+        TrainingError, match="loss not finite at 192 timesteps.*that of 128 timesteps"
+    ):
         tiny_run(tmp_path, calls=4)
     assert_trees_equal(state_of(tmp_path, config), good)
 
@@ -123,7 +138,12 @@ def test_actors_on_different_devices_never_share_keys():
 
 
 def test_validation_inputs_are_not_the_evaluation_inputs():
-    assert train.VALIDATION_SEED != train.EVALUATION_SEED
+    agent = build_agent(small_config(task="reverse"))
+    validation, evaluation = (
+        {tuple(row) for row in np.asarray(fixed_inputs(agent, 10, 100, seed).tokens)}
+        for seed in (train.VALIDATION_SEED, train.EVALUATION_SEED)
+    )
+    assert len(validation) == len(evaluation) == 100 and not validation & evaluation
 
 
 def test_solved_run_stops_by_itself(tmp_path, capsys):
@@ -145,8 +165,8 @@ def test_solved_run_stops_by_itself(tmp_path, capsys):
         evaluation_lengths=(6, 20),
         total_timesteps=1_000_000,
     )
-    results = train_and_evaluate(config, tmp_path)
-    rates = {(r.length, r.policy): r.success_rate for r in results}
+    outcome = train_and_evaluate(config, tmp_path)
+    rates = {(r.length, r.policy): r.success_rate for r in outcome.results}
     assert rates[6, "greedy"] == 1.0
     assert rates[20, "greedy"] >= 0.9
     assert "copy: solved after" in capsys.readouterr().out
