@@ -14,8 +14,8 @@ def get_config():
     # Every digit pays when it is written; what comes later says nothing about it.
     config.discount = 0.9
     config.cell_reward = 0.5
-    # Without the carry, which comes last, no length is mastered; and with two digits, all lie within
-    # sight of landmarks, so that the heads need not learn to move.
+    # Without the carry, which comes last, no length is mastered; and inputs of two digits lie
+    # within sight of the landmarks, so that the heads need not learn to move.
     config.mastery = 0.5
     config.min_difficulty = 3
     return config.lock()

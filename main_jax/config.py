@@ -46,7 +46,7 @@ def base_config() -> ConfigDict:
     config.value_cost = 0.5
 
     # The entropy bonus goes from start to end, exponentially, and stays there. Too low, a policy
-    # settles on the first habit that pays and never finds the algorithm; too high, it never commits.
+    # settles on the first habit that pays and misses the algorithm; too high, it never commits.
     config.entropy_cost_start = 0.12  # times the mean relative entropy of module and heads
     config.entropy_cost_end = 0.12
     config.entropy_decay_timesteps = 2_000_000
