@@ -42,7 +42,7 @@ def base_config() -> ConfigDict:
     config.adam_b1 = 0.9
     config.adam_b2 = 0.999
     config.max_gradient_norm = 1.0
-    config.discount = 0.99  # lower pays for haste, and shortcuts found on short tapes fail on long
+    config.discount = 0.99  # with 0.9 and 0.95, filter_even runs failed at length 100
     config.value_cost = 0.5
 
     # The entropy bonus goes from start to end, exponentially, and stays there. Too low, a policy
