@@ -34,14 +34,17 @@ def main(arguments):
     from main_jax.adversarial import evaluate_adversarial
     from main_jax.checkpoint import load_controller
     from main_jax.evaluate import POLICIES, evaluate
-    from main_jax.progress import results_table
+    from main_jax.progress import counting, results_table
 
     config, agent, params, timesteps = load_controller(CHECKPOINT.value)
     policies = POLICIES if POLICY.value == "both" else (POLICY.value,)
     if SUITE.value == "adversarial":
         results = evaluate_adversarial(agent, params, lengths, SEED.value, policies)
     else:
-        results = evaluate(agent, params, lengths, NUM_INPUTS.value, SEED.value, policies)
+        with counting("episodes", len(lengths) * len(policies) * NUM_INPUTS.value) as report:
+            results = evaluate(
+                agent, params, lengths, NUM_INPUTS.value, SEED.value, policies, report
+            )
     if FORMAT.value == "json":
         report = {
             "task": config.task,

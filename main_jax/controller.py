@@ -12,6 +12,7 @@ from main_jax.context import Context
 
 ENCODERS = ("attention", "recurrent")
 MASKED_LOGIT = -1e9
+RECEPTIVE_FIELD = 2  # cells to each side, as many as there are convolutions of width 3
 
 
 class ControllerOutput(struct.PyTreeNode):
@@ -23,8 +24,8 @@ class ControllerOutput(struct.PyTreeNode):
 class Convolution(nn.Module):
     """Width 3, stride 1, zeros beyond both ends of the tape, then relu.
 
-    Three shifted products of plain matrices: inside a scan on CPU, lax.conv takes ten times as
-    long, and products over [N, L, C] have a gradient that takes three times as long.
+    One product of plain matrices over each cell with its neighbours: on CPU, lax.conv in a scan
+    takes ten times as long, and products over [N, L, C] have a gradient that takes three times.
     """
 
     features: int
@@ -37,8 +38,8 @@ class Convolution(nn.Module):
         )
         bias = self.param("bias", nn.initializers.zeros, (self.features,))
         padded = jnp.pad(x, ((0, 0), (1, 1), (0, 0)))
-        neighbours = [padded[:, i : i + length].reshape(-1, channels) for i in range(3)]
-        y = sum(cells @ kernel[i] for i, cells in enumerate(neighbours)) + bias
+        neighbourhoods = jnp.concatenate([padded[:, i : i + length] for i in range(3)], axis=-1)
+        y = neighbourhoods.reshape(-1, 3 * channels) @ kernel.reshape(3 * channels, -1) + bias
         return jnp.where(mask[..., None], nn.relu(y).reshape(batch, length, -1), 0.0)
 
 
@@ -46,16 +47,23 @@ class AttentionEncoder(nn.Module):
     """K learned queries, the same for every tape, each pooling the cells it attends to."""
 
     num_queries: int
+    channels: int
 
-    @nn.compact
-    def __call__(self, cells: jax.Array, mask: jax.Array) -> jax.Array:  # [N, L, C] -> [N, K * C]
-        batch, _, channels = cells.shape
-        queries = self.param(
-            "queries", nn.initializers.normal(channels**-0.5), (self.num_queries, channels)
+    def setup(self):
+        self.queries = self.param(
+            "queries",
+            nn.initializers.normal(self.channels**-0.5),
+            (self.num_queries, self.channels),
         )
-        logits = jnp.where(mask[..., None], cells @ queries.T, MASKED_LOGIT)  # [N, L, K]
-        pooled = jnp.einsum("nlk,nlc->nkc", nn.softmax(logits, axis=1), cells)
-        return pooled.reshape(batch, -1)
+
+    def __call__(self, cells: jax.Array, mask: jax.Array) -> jax.Array:  # [N, L, C] -> [N, K * C]
+        weights = nn.softmax(self.logits(cells, mask), axis=-1)
+        return (weights @ cells).reshape(cells.shape[0], -1)
+
+    def logits(self, cells: jax.Array, mask: jax.Array) -> jax.Array:  # [N, L, C] -> [N, K, L]
+        batch, length, channels = cells.shape
+        logits = (cells.reshape(-1, channels) @ self.queries.T).reshape(batch, length, -1)
+        return jnp.where(mask[:, None], jnp.moveaxis(logits, 2, 1), MASKED_LOGIT)
 
 
 class RecurrentEncoder(nn.Module):
@@ -84,24 +92,43 @@ class Controller(nn.Module):
     num_queries: int = 4
     hidden_sizes: tuple[int, ...] = (128,)
 
-    @nn.compact
-    def __call__(self, context: Context) -> ControllerOutput:
-        mask = context.mask
-        cells = Convolution(self.channels)(context.sigma, mask)
-        cells = Convolution(self.channels)(cells, mask)
+    def setup(self):
+        self.convolutions = [Convolution(self.channels) for _ in range(RECEPTIVE_FIELD)]
         if self.encoder == "attention":
-            encoding = AttentionEncoder(self.num_queries)(cells, mask)
+            self.tape_encoder = AttentionEncoder(self.num_queries, self.channels)
         else:
-            encoding = RecurrentEncoder(self.channels)(cells, mask)
+            self.tape_encoder = RecurrentEncoder(self.channels)
+        self.hidden = [nn.Dense(size) for size in self.hidden_sizes]
+        self.queries = nn.Dense(self.num_heads * self.channels)
+        self.module = nn.Dense(self.num_modules)
+        self.value = nn.Dense(1)
 
-        hidden = jnp.concatenate([encoding, context.xi], axis=-1)
-        for size in self.hidden_sizes:
-            hidden = nn.relu(nn.Dense(size)(hidden))
-        queries = nn.Dense(self.num_heads * self.channels, name="queries")(hidden)
-        queries = queries.reshape(-1, self.num_heads, self.channels) * self.channels**-0.5
+    def __call__(self, context: Context) -> ControllerOutput:
+        cells = self.encode_cells(context.sigma, context.mask)
+        queries, module_logits, value = self.decide(
+            self.tape_encoder(cells, context.mask), context.xi
+        )
         head_logits = jnp.einsum("nhc,nlc->nhl", queries, cells)
         return ControllerOutput(
-            head_logits=jnp.where(mask[:, None], head_logits, MASKED_LOGIT),
-            module_logits=nn.Dense(self.num_modules, name="module")(hidden),
-            value=nn.Dense(1, name="value")(hidden)[:, 0],
+            head_logits=jnp.where(context.mask[:, None], head_logits, MASKED_LOGIT),
+            module_logits=module_logits,
+            value=value,
         )
+
+    def encode_cells(self, sigma: jax.Array, mask: jax.Array) -> jax.Array:  # [N, L, channels]
+        """E: each cell as it looks together with those up to RECEPTIVE_FIELD away."""
+        cells = sigma
+        for convolution in self.convolutions:
+            cells = convolution(cells, mask)
+        return cells
+
+    def attend(self, cells: jax.Array, mask: jax.Array) -> jax.Array:  # [N, K, L]
+        return self.tape_encoder.logits(cells, mask)
+
+    def decide(self, encoding: jax.Array, xi: jax.Array):
+        """Queries [N, R + W, channels] that point the heads at cells, module logits, value."""
+        hidden = jnp.concatenate([encoding, xi], axis=-1)
+        for layer in self.hidden:
+            hidden = nn.relu(layer(hidden))
+        queries = self.queries(hidden).reshape(-1, self.num_heads, self.channels)
+        return queries * self.channels**-0.5, self.module(hidden), self.value(hidden)[:, 0]

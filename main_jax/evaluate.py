@@ -8,13 +8,17 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from main_jax import parallel, policy, tape
+from main_jax import incremental, parallel, policy, tape
 from main_jax.agent import Agent
 from main_jax.tape import TapeState
 
 POLICIES = ("greedy", "sample")
 # Bounds the memory of one device program; longer tapes run in smaller batches.
 MAX_CELLS_PER_BATCH = 2_000_000
+# From this many cells on, it is faster to renew what changed than to compute all again; and faster
+# in batches whose encodings stay in a CPU's cache.
+LONG_TAPE = 512
+MAX_CELLS_PER_LONG_BATCH = 20_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,15 +32,18 @@ class LengthResult:
 
 
 def run_episodes(
-    agent: Agent, params, tapes: TapeState, greedy: np.ndarray, keys: jax.Array
+    agent: Agent, params, tapes: TapeState, greedy: np.ndarray, keys: jax.Array, report=None
 ) -> TapeState:
     """The tapes [N] as their episodes leave them; greedy bool[N] picks each one's policy.
 
     Each tape has its own random key [N], so that no result depends on how tapes share batches.
+    After each batch, `report` is called with the number of tapes done.
     """
     count, room = tapes.tokens.shape
     devices = jax.local_devices()
-    per_device = min(-(-count // len(devices)), max(1, MAX_CELLS_PER_BATCH // room))
+    long = room >= LONG_TAPE and incremental.applies_to(agent)
+    max_cells = MAX_CELLS_PER_LONG_BATCH if long else MAX_CELLS_PER_BATCH
+    per_device = min(-(-count // len(devices)), max(1, max_cells // room))
     batch = per_device * len(devices)
     params = parallel.replicate(params, devices)
     finals = []
@@ -45,32 +52,56 @@ def run_episodes(
         rows = np.arange(begin, begin + batch)
         rows = np.where(rows < count, rows, 0).reshape(len(devices), per_device)
         inputs = jax.tree.map(lambda x, rows=rows: np.asarray(x)[rows], (tapes, greedy, keys))
-        final = parallel.to_host(_compiled_episodes(agent)(params, *inputs))
+        final = parallel.to_host(_compiled_episodes(agent, long)(params, *inputs))
         finals.append(jax.tree.map(lambda x: x.reshape(batch, *x.shape[2:]), final))
+        if report:
+            report(min(batch, count - begin))
     return jax.tree.map(lambda *xs: np.concatenate(xs)[:count], *finals)
 
 
 @functools.lru_cache(maxsize=8)
-def _compiled_episodes(agent: Agent):
-    return parallel.on_every_device(functools.partial(_episodes, agent), jax.local_devices())
+def _compiled_episodes(agent: Agent, long: bool):
+    return parallel.on_every_device(functools.partial(_episodes, agent, long), jax.local_devices())
 
 
-def _episodes(agent: Agent, params, tapes: TapeState, greedy, keys) -> TapeState:
-    def going_on(tapes):
-        return jnp.any(~jax.vmap(tape.finished)(tapes))
+def _episodes(agent: Agent, long: bool, params, tapes: TapeState, greedy, keys) -> TapeState:
+    def going_on(carry):
+        return jnp.any(~jax.vmap(tape.finished)(carry[0]))
 
-    def step(tapes):
+    def step(carry):
+        tapes, _ = carry
         outputs = agent(params, tapes)
-        return jax.vmap(functools.partial(_move, agent))(tapes, outputs, greedy, keys)
+        return _move(agent, tapes, outputs, greedy, keys), None
 
-    return lax.while_loop(going_on, step, tapes)
+    def step_long(carry):
+        tapes, encoding = carry
+        outputs = incremental.decide(agent, params, encoding, tapes)
+        moved = _move(agent, tapes, outputs, greedy, keys)
+        return moved, incremental.renew(agent, params, encoding, tapes, moved)
+
+    encoding = incremental.encode(agent, params, tapes) if long else None
+    return lax.while_loop(going_on, step_long if long else step, (tapes, encoding))[0]
 
 
-def _move(agent: Agent, state: TapeState, output, greedy, key) -> TapeState:
-    step_key = jax.random.fold_in(key, state.steps)
-    uniforms = jax.random.uniform(step_key, (policy.num_choices(agent.task),))
-    action = tape.select(greedy, policy.greedy(output), policy.sample(output, uniforms))
-    return tape.select(tape.finished(state), state, tape.transition(agent.task, state, action))
+def _move(agent: Agent, tapes: TapeState, outputs, greedy, keys) -> TapeState:
+    """One step of every tape [N] that has not finished."""
+
+    def sample(output, key, steps):
+        step_key = jax.random.fold_in(key, steps)
+        return policy.sample(output, jax.random.uniform(step_key, (num_choices,)))
+
+    def some_sampled(best):
+        sampled = jax.vmap(sample)(outputs, keys, tapes.steps)
+        return jax.vmap(tape.select)(greedy, best, sampled)
+
+    num_choices = policy.num_choices(agent.task)
+    best = jax.vmap(policy.greedy)(outputs)
+    actions = lax.cond(jnp.all(greedy), lambda best: best, some_sampled, best)
+
+    def move(state, action):
+        return tape.select(tape.finished(state), state, tape.transition(agent.task, state, action))
+
+    return jax.vmap(move)(tapes, actions)
 
 
 def fixed_inputs(agent: Agent, length: int, num_inputs: int, seed: int) -> TapeState:
@@ -81,7 +112,7 @@ def fixed_inputs(agent: Agent, length: int, num_inputs: int, seed: int) -> TapeS
 
 
 def evaluate(
-    agent: Agent, params, lengths, num_inputs: int, seed: int, policies=POLICIES
+    agent: Agent, params, lengths, num_inputs: int, seed: int, policies=POLICIES, report=None
 ) -> list[LengthResult]:
     """Success on fixed inputs of each length, for each way of choosing actions."""
     results = []
@@ -90,7 +121,7 @@ def evaluate(
         keys = jax.random.split(jax.random.PRNGKey(seed), num_inputs)
         repeated, keys = jax.tree.map(lambda x: np.concatenate([x] * len(policies)), (inputs, keys))
         greedy = np.repeat([name == "greedy" for name in policies], num_inputs)
-        final = run_episodes(agent, params, repeated, greedy, keys)
+        final = run_episodes(agent, params, repeated, greedy, keys, report)
         solved = np.asarray(jax.vmap(tape.solved)(final)).reshape(len(policies), num_inputs)
         steps = final.steps.reshape(len(policies), num_inputs)
         for index, name in enumerate(policies):

@@ -10,6 +10,8 @@ from main_jax.controller import MASKED_LOGIT, ControllerOutput
 from main_jax.tape import Action
 from main_jax.tasks import Task
 
+BLOCK = 64  # cells of a long tape that are looked at together
+
 
 def num_choices(task: Task) -> int:
     """The module and each head: as many uniform numbers as one sampled action takes."""
@@ -25,19 +27,52 @@ def sample(output: ControllerOutput, uniforms: jax.Array) -> Action:
 
 
 def _inverse_cdf(logits: jax.Array, uniform: jax.Array) -> jax.Array:
-    # On CPU, half the time of cumsum.
-    cumulative = jax.lax.associative_scan(jnp.add, jax.nn.softmax(logits), axis=-1)
-    threshold = uniform * cumulative[..., -1]
-    index = jnp.sum(cumulative <= threshold[..., None], axis=-1)
+    probabilities = jax.nn.softmax(logits)
+    threshold = uniform * probabilities.sum(axis=-1)
+    if not _in_blocks(logits):
+        index = _search(probabilities, threshold)[0]
+    else:
+        blocks = probabilities.reshape(*logits.shape[:-1], -1, BLOCK)
+        block, threshold = _search(blocks.sum(axis=-1), threshold)
+        index = block * BLOCK + _search(_take_block(blocks, block), threshold)[0]
     # Sums in another order may differ in the last bit, and point into the padding at the end.
     return jnp.minimum(index, _num_options(logits) - 1).astype(jnp.int32)
+
+
+def _search(weights: jax.Array, threshold: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The first index with a cumulative weight above the threshold, and how far into it that is."""
+    # On CPU, half the time of cumsum.
+    cumulative = jax.lax.associative_scan(jnp.add, weights, axis=-1)
+    index = jnp.sum(cumulative <= threshold[..., None], axis=-1)
+    index = jnp.minimum(index, weights.shape[-1] - 1)
+    before = jnp.take_along_axis(cumulative - weights, index[..., None], axis=-1)[..., 0]
+    return index, threshold - before
 
 
 def greedy(output: ControllerOutput) -> Action:
     return Action(
         module=jnp.argmax(output.module_logits).astype(jnp.int32),
-        heads=jnp.argmax(output.head_logits, axis=-1).astype(jnp.int32),
+        heads=_argmax(output.head_logits).astype(jnp.int32),
     )
+
+
+def _argmax(logits: jax.Array) -> jax.Array:
+    if not _in_blocks(logits):
+        return jnp.argmax(logits, axis=-1)
+    blocks = logits.reshape(*logits.shape[:-1], -1, BLOCK)
+    block = jnp.argmax(blocks.max(axis=-1), axis=-1)
+    return block * BLOCK + jnp.argmax(_take_block(blocks, block), axis=-1)
+
+
+def _in_blocks(logits: jax.Array) -> bool:
+    """Whether to look for a block first, then in it: on a long tape, a quarter of the time."""
+    return logits.shape[-1] > BLOCK and logits.shape[-1] % BLOCK == 0
+
+
+def _take_block(
+    blocks: jax.Array, block: jax.Array
+) -> jax.Array:  # [..., G, BLOCK] -> [..., BLOCK]
+    return jnp.take_along_axis(blocks, block[..., None, None], axis=-2)[..., 0, :]
 
 
 def log_prob(output: ControllerOutput, action: Action) -> jax.Array:

@@ -1,9 +1,16 @@
-"""What a person sees while training runs: a live bar in a terminal, plain lines elsewhere."""
+"""What a person sees of long work: a live bar in a terminal, plain lines elsewhere."""
 
+import contextlib
 import time
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from main_jax.evaluate import LengthResult
@@ -53,6 +60,21 @@ class ProgressDisplay:
 
 def _minutes(seconds: float) -> str:
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+@contextlib.contextmanager
+def counting(what: str, total: int):
+    """A bar on stderr that is gone in the end; yields a function to call with how many are done."""
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(20),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.advance(task, done)
 
 
 def results_table(title: str, results: list[LengthResult]) -> Table:

@@ -18,7 +18,7 @@ import main_jax
 from main_jax.checkpoint import load_controller, write_atomically
 from main_jax.errors import TrainingError, UserError
 from main_jax.evaluate import evaluate
-from main_jax.train import EVALUATION_SEED, train_and_evaluate
+from main_jax.train import train_and_evaluate
 
 TASKS = ("copy", "reverse", "increment", "filter_even", "add")
 ROWS = {
@@ -39,6 +39,8 @@ PROTOCOLS = {
         "total_timesteps": 30_000_000,
     },
 }
+# Inputs that nothing else looks at, neither in training nor when settings were chosen.
+TEST_SEED = 2
 # Inputs by length; fewer of the longest, which alone would take as long as training.
 REPORTED_INPUTS = {10: 100, 20: 100, 100: 100, 1000: 20}
 
@@ -87,7 +89,7 @@ def perform(name: RunName, config: ConfigDict, results: Path, workdirs: Path) ->
     final = [
         result
         for length, num_inputs in REPORTED_INPUTS.items()
-        for result in evaluate(agent, params, (length,), num_inputs, EVALUATION_SEED)
+        for result in evaluate(agent, params, (length,), num_inputs, TEST_SEED)
     ]
     rows = [json.loads(line) for line in (workdir / "metrics.jsonl").read_text().splitlines()]
     perfect = [row["timesteps"] for row in rows if row.get("greedy_100") == 1]

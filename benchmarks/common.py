@@ -1,0 +1,65 @@
+"""What the measurements share: the host's settings, timing side by side, and the form of a row."""
+
+import json
+import os
+import statistics
+import time
+
+from main_jax import cli
+
+MATMUL_SIZE = 1024
+
+
+def prepare(cores: int) -> None:
+    """Keeps this process to its first cores, and sets JAX up as the launchers do."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
+    cli.prepare_host()
+
+
+def row(case: str, value: float, unit: str) -> dict:
+    return {"case": case, "value": value, "unit": unit}
+
+
+def report(rows: list[dict]) -> None:
+    """Hands the rows to benchmarks/run.py, which started this process."""
+    print(json.dumps(rows))
+
+
+def seconds_side_by_side(functions: dict, seconds: float = 10.0) -> dict[str, float]:
+    """Median seconds of each function, called in turns so that noise falls on all alike."""
+    for function in functions.values():
+        function()
+    times = {name: [] for name in functions}
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(next(iter(times.values()))) < 5:
+        for name, function in functions.items():
+            begin = time.perf_counter()
+            function()
+            times[name].append(time.perf_counter() - begin)
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def compiled(function, *arguments):
+    """A call that computes function(*arguments) on the device and waits for the result."""
+    import jax
+
+    program = jax.jit(function)
+    return lambda: jax.block_until_ready(program(*arguments))
+
+
+def matmul():
+    """A product of square float32 matrices: what this core can do at best, and its FLOPs."""
+    import jax.numpy as jnp
+
+    matrix = jnp.ones((MATMUL_SIZE, MATMUL_SIZE), jnp.float32)
+    return compiled(lambda x: x @ x, matrix), 2 * MATMUL_SIZE**3
+
+
+def config_at_full_difficulty(task: str):
+    """The shared hyper-parameters, on inputs of up to ten digits from the start."""
+    from main_jax.config import base_config
+
+    config = base_config()
+    config.task = task
+    config.min_difficulty = config.max_difficulty
+    return config

@@ -1,0 +1,115 @@
+"""The same controller and batch in PyTorch, and a Python loop over the dm_env adapter, on one core.
+
+PyTorch runs the controller as its users would write it, with its own convolution. Its outputs are
+compared with ours first: it is the same function.
+"""
+
+import common
+
+
+def main() -> None:
+    common.prepare(cores=1)
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+    from torch_controller import TorchController
+
+    from main_jax.agent import build_agent
+    from main_jax.dm_env_adapter import TapeEnvironment
+    from main_jax.evaluate import fixed_inputs
+    from main_jax.learner import init_learner
+    from main_jax.runtime.fused import FusedRuntime
+
+    config = common.config_at_full_difficulty("reverse")
+    agent = build_agent(config)
+    learner = jax.jit(lambda key: init_learner(agent, config, key))(jax.random.PRNGKey(0))
+    steps = config.batch_size * config.unroll_length
+    tapes = fixed_inputs(agent, config.max_difficulty, steps, seed=0)
+    peer = TorchController(learner.params["params"], agent._observe(tapes), agent)
+    ours = jax.jit(agent)(learner.params, tapes)
+    for mine, theirs in zip(jax.tree.leaves(ours), peer.forward(), strict=True):
+        np.testing.assert_allclose(mine, theirs.detach().numpy(), rtol=1e-3, atol=1e-4)
+
+    def loss(params, tapes):
+        return sum(jnp.sum(jnp.square(x)) for x in jax.tree.leaves(agent(params, tapes)))
+
+    def in_groups(params, tapes):
+        groups = jax.tree.map(lambda x: x.reshape(-1, 64, *x.shape[1:]), tapes)
+        return jax.lax.map(lambda group: jax.grad(loss)(params, group), groups)
+
+    runtime = FusedRuntime(agent, config)
+    environments = [
+        TapeEnvironment(agent.task, agent.rules, config.max_difficulty, seed=seed)
+        for seed in range(config.batch_size)
+    ]
+    loop = PythonLoop(agent, config, learner, environments)
+    times = common.seconds_side_by_side(
+        {
+            "ours": common.compiled(in_groups, learner.params, tapes),
+            "torch": peer.forward_and_backward,
+            "loop": loop.step,
+            "fused": runtime.step,
+        },
+        seconds=30,
+    )
+    fused = runtime.timesteps_per_call / times["fused"]
+    common.report(
+        [
+            common.row("forward and backward, ours", 1e6 * times["ours"] / steps, "µs/tape"),
+            common.row("forward and backward, PyTorch", 1e6 * times["torch"] / steps, "µs/tape"),
+            common.row("PyTorch's time to ours", times["torch"] / times["ours"], "×"),
+            common.row("Python loop over dm_env", steps / times["loop"], "steps/s"),
+            common.row("fused runtime beside it", fused, "steps/s"),
+            common.row("fused to Python loop", fused * times["loop"] / steps, "×"),
+        ]
+    )
+
+
+class PythonLoop:
+    """One actor-learner step as a plain loop: environments one by one, everything else compiled."""
+
+    def __init__(self, agent, config, learner, environments):
+        import jax
+        import jax.numpy as jnp
+        import numpy as np
+
+        from main_jax import policy
+        from main_jax.actor import init_actor, unroll
+        from main_jax.learner import update
+
+        self._environments, self._config, self._learner = environments, config, learner
+        self._observations = [e.reset().observation for e in environments]
+        self._uniform = np.random.default_rng(0).uniform
+        max_n, key = config.max_difficulty, jax.random.PRNGKey(1)
+        actor = init_actor(agent, key, config.batch_size, jnp.int32(max_n), max_n)
+        self._example = jax.tree.map(lambda x: x, actor.tapes)
+        self._num_choices = policy.num_choices(agent.task)
+        # The learner's input has one shape, whoever acted: any unroll shows what an update costs.
+        unrolled = jax.jit(
+            lambda p, a: unroll(agent, p, a, jnp.int32(max_n), max_n, config.unroll_length)
+        )
+        self._trajectory = unrolled(learner.params, actor)[1]
+        self._act = jax.jit(lambda p, t, u: jax.vmap(policy.sample)(agent(p, t), u))
+        self._update = jax.jit(lambda s, t: update(agent, config, s, t, jnp.float32(0))[0])
+        self._wait = jax.block_until_ready
+
+    def step(self):
+        import numpy as np
+
+        for _ in range(self._config.unroll_length):
+            seen = {k: np.stack([o[k] for o in self._observations]) for k in self._observations[0]}
+            uniforms = self._uniform(size=(len(self._environments), self._num_choices))
+            actions = self._act(
+                self._learner.params, self._example.replace(**seen), uniforms.astype(np.float32)
+            )
+            module, heads = np.asarray(actions.module), np.asarray(actions.heads)
+            for index, environment in enumerate(self._environments):
+                moved = environment.step([module[index], *heads[index]])
+                self._observations[index] = (
+                    environment.reset() if moved.last() else moved
+                ).observation
+        self._wait(self._update(self._learner, self._trajectory))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""Measures how fast training and evaluation are, and what the limits are.
+
+  python benchmarks/run.py [--only=NAME] [--baseline=CHECKOUT] [--out=DIR]
+
+Every measurement is a process of its own and compares things side by side. Results go to stdout,
+and with --out also to results.json, results.md and results.png there. With --baseline, the training
+measurements alternate with those of another checkout. Leave the machine alone meanwhile.
+"""
+
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+from absl import flags
+from rich.console import Console
+from rich.table import Table
+
+from main_jax import cli
+from main_jax.errors import UserError
+
+HERE = Path(__file__).parent
+TRAINING = [(task, cores) for task in ("reverse", "add") for cores in (1, 2)]
+MEASUREMENTS = {
+    "training": [["measure_training.py", task, str(cores)] for task, cores in TRAINING],
+    "breakdown": [["measure_breakdown.py"]],
+    "startup": [["measure_startup.py"]],
+    "evaluation": [["measure_evaluation.py"]],
+    "seeds": [["measure_seeds.py"]],
+    "peer": [["measure_peer.py"]],
+}
+
+ONLY = flags.DEFINE_enum("only", None, list(MEASUREMENTS), "Only this measurement.")
+BASELINE = flags.DEFINE_string("baseline", None, "Another checkout, to compare training with.")
+OUT = flags.DEFINE_string("out", None, "A folder for results.json, results.md and results.png.")
+
+
+def measure(command: list[str], checkout: Path) -> list[dict]:
+    environment = {**cli.USER_ENVIRONMENT, "PYTHONPATH": str(checkout.resolve())}
+    done = subprocess.run(
+        [sys.executable, str(HERE / command[0]), *command[1:]],
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    if done.returncode:
+        raise UserError(f"{' '.join(command)} failed with exit code {done.returncode}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def measure_training(baseline: Path | None) -> list[dict]:
+    """Three rounds over all cases and both checkouts, and the ratios that matter."""
+    checkouts = {"now": HERE.parent} | ({"before": baseline} if baseline else {})
+    samples: dict[tuple[str, str], list[dict]] = {}
+    for _ in range(3):
+        for command in MEASUREMENTS["training"]:
+            for when, checkout in checkouts.items():
+                for row in measure(command, checkout):
+                    samples.setdefault((row["case"], when), []).append(row)
+    rows = []
+    for (case, when), measured in samples.items():
+        value = statistics.median(row["value"] for row in measured)
+        name = f"{case} (before)" if when == "before" else case
+        rows.append({"case": name, "value": value, "unit": measured[0]["unit"]})
+    values = {row["case"]: row["value"] for row in rows}
+    for task in ("reverse", "add"):
+        one, two = values[f"{task}, 1 device"], values[f"{task}, 2 devices"]
+        rows.append({"case": f"{task}, 2 devices to 1", "value": two / one, "unit": "×"})
+        if baseline:
+            ratio = one / values[f"{task}, 1 device (before)"]
+            rows.append({"case": f"{task}, now to before", "value": ratio, "unit": "×"})
+    return rows
+
+
+def machine() -> dict:
+    model = platform.processor()
+    if Path("/proc/cpuinfo").exists():
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        model = next((x.split(": ")[1] for x in lines if x.startswith("model name")), model)
+    return {
+        "processor": model,
+        "cores": len(os.sched_getaffinity(0)),
+        "python": platform.python_version(),
+        **{package: metadata.version(package) for package in ("jax", "jaxlib", "flax")},
+    }
+
+
+def number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def markdown(results: dict) -> str:
+    about = results["machine"]
+    lines = [
+        f"Measured on {about['processor']}, {about['cores']} cores, "
+        f"Python {about['python']}, jax {about['jax']}.",
+        "",
+        "| measurement | case | value |",
+        "|---|---|---:|",
+    ]
+    for name, rows in results["measurements"].items():
+        for row in rows:
+            lines.append(f"| {name} | {row['case']} | {number(row['value'])} {row['unit']} |")
+    return "\n".join(lines) + "\n"
+
+
+def plot(results: dict, path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+
+    measured = {name: rows for name, rows in results["measurements"].items() if len(rows) > 1}
+    height = sum(len(rows) for rows in measured.values())
+    figure, axes = plt.subplots(
+        len(measured),
+        figsize=(9, 0.4 * height + len(measured)),
+        height_ratios=[len(rows) for rows in measured.values()],
+        squeeze=False,
+        layout="constrained",
+    )
+    for axis, (name, rows) in zip(axes[:, 0], measured.items(), strict=True):
+        bars = axis.barh([row["case"] for row in rows], [row["value"] for row in rows])
+        axis.bar_label(bars, [f" {number(row['value'])} {row['unit']}" for row in rows])
+        axis.set(title=name, xscale="log")
+        axis.invert_yaxis()
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=120)
+
+
+def main(arguments):
+    cli.no_arguments(arguments)
+    baseline = Path(BASELINE.value) if BASELINE.value else None
+    if baseline and not (baseline / "main_jax").is_dir():
+        raise UserError(f"--baseline={baseline} is no checkout of main_jax")
+    out = Path(OUT.value) if OUT.value else None
+    results = {"machine": machine(), "measurements": {}}
+    for name in [ONLY.value] if ONLY.value else MEASUREMENTS:
+        print(f"measuring {name} ...", file=sys.stderr, flush=True)
+        if name == "training":
+            rows = measure_training(baseline)
+        else:
+            rows = [row for command in MEASUREMENTS[name] for row in measure(command, HERE.parent)]
+        results["measurements"][name] = rows
+    table = Table("measurement", "case", "value", "unit")
+    for name, rows in results["measurements"].items():
+        for row in rows:
+            table.add_row(name, row["case"], number(row["value"]), row["unit"])
+    Console().print(table)
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+        (out / "results.md").write_text(markdown(results))
+        plot(results, out / "results.png")
+
+
+if __name__ == "__main__":
+    cli.run(main)
