@@ -31,6 +31,7 @@ setup(
     ],
     extras_require={
         "test": ["hypothesis>=6.100", "pytest>=8", "pytest-xdist>=3.5", "ruff>=0.6"],
+        "benchmark": ["torch>=2.6"],
         "cluster": ["ray>=2.40"],
         "cuda": ["jax[cuda12]>=0.7"],
         "tpu": ["jax[tpu]>=0.7"],

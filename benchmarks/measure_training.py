@@ -39,7 +39,7 @@ def main(task: str, cores: int) -> None:
     agent = build_agent(config)
     runtime = FusedRuntime(agent, config)
     product, product_flops = common.matmul()
-    times = common.seconds_side_by_side({"train": runtime.step, "product": product}, seconds=20)
+    times = common.seconds_side_by_side({"train": runtime.step, "product": product}, seconds=12)
     steps = runtime.timesteps_per_call / times["train"]
     peak = product_flops / times["product"]
     case = f"{task}, {cores} device{'s' if cores > 1 else ''}"

@@ -3,8 +3,10 @@
   python benchmarks/run.py [--only=NAME] [--baseline=CHECKOUT] [--out=DIR]
 
 Every measurement is a process of its own and compares things side by side. Results go to stdout,
-and with --out also to results.json, results.md and results.png there. With --baseline, the training
-measurements alternate with those of another checkout. Leave the machine alone meanwhile.
+and with --out also to results.json, results.md and results.png there; with --only, the others stay
+as they are. With --baseline, the training measurements alternate with those of another checkout.
+Leave the machine alone meanwhile. `peer` needs PyTorch: pip install -c constraints.txt -e
+'.[benchmark]'.
 """
 
 import json
@@ -14,6 +16,7 @@ import statistics
 import subprocess
 import sys
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 from absl import flags
@@ -24,6 +27,7 @@ from main_jax import cli
 from main_jax.errors import UserError
 
 HERE = Path(__file__).parent
+NUM_ROUNDS = 3
 TRAINING = [(task, cores) for task in ("reverse", "add") for cores in (1, 2)]
 MEASUREMENTS = {
     "training": [["measure_training.py", task, str(cores)] for task, cores in TRAINING],
@@ -37,6 +41,8 @@ MEASUREMENTS = {
 ONLY = flags.DEFINE_enum("only", None, list(MEASUREMENTS), "Only this measurement.")
 BASELINE = flags.DEFINE_string("baseline", None, "Another checkout, to compare training with.")
 OUT = flags.DEFINE_string("out", None, "A folder for results.json, results.md and results.png.")
+README = flags.DEFINE_string("readme", None, "A Markdown file whose table is to be made anew.")
+BEGIN, END = "<!-- made by benchmarks/run.py -->", "<!-- end -->"
 
 
 def measure(command: list[str], checkout: Path) -> list[dict]:
@@ -53,10 +59,10 @@ def measure(command: list[str], checkout: Path) -> list[dict]:
 
 
 def measure_training(baseline: Path | None) -> list[dict]:
-    """Three rounds over all cases and both checkouts, and the ratios that matter."""
+    """Several rounds over all cases and both checkouts, and the ratios that matter."""
     checkouts = {"now": HERE.parent} | ({"before": baseline} if baseline else {})
     samples: dict[tuple[str, str], list[dict]] = {}
-    for _ in range(3):
+    for _ in range(NUM_ROUNDS):
         for command in MEASUREMENTS["training"]:
             for when, checkout in checkouts.items():
                 for row in measure(command, checkout):
@@ -132,14 +138,34 @@ def plot(results: dict, path: Path) -> None:
     figure.savefig(path, dpi=120)
 
 
+def write(results: dict, out: Path) -> None:
+    """Writes the results, over those of the same measurements and beside those of others."""
+    path = out / "results.json"
+    if path.exists():
+        earlier = json.loads(path.read_text())["measurements"] | results["measurements"]
+        ordered = {name: earlier[name] for name in MEASUREMENTS if name in earlier}
+        results = results | {"measurements": ordered}
+    out.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(results, indent=1) + "\n")
+    (out / "results.md").write_text(markdown(results))
+    plot(results, out / "results.png")
+    if README.value:
+        readme = Path(README.value)
+        before, _, rest = readme.read_text().partition(BEGIN)
+        after = rest.partition(END)[2]
+        readme.write_text(f"{before}{BEGIN}\n{markdown(results)}{END}{after}")
+
+
 def main(arguments):
     cli.no_arguments(arguments)
     baseline = Path(BASELINE.value) if BASELINE.value else None
     if baseline and not (baseline / "main_jax").is_dir():
         raise UserError(f"--baseline={baseline} is no checkout of main_jax")
-    out = Path(OUT.value) if OUT.value else None
+    names = [ONLY.value] if ONLY.value else list(MEASUREMENTS)
+    if "peer" in names and find_spec("torch") is None:
+        raise UserError("peer needs PyTorch: pip install -c constraints.txt -e '.[benchmark]'")
     results = {"machine": machine(), "measurements": {}}
-    for name in [ONLY.value] if ONLY.value else MEASUREMENTS:
+    for name in names:
         print(f"measuring {name} ...", file=sys.stderr, flush=True)
         if name == "training":
             rows = measure_training(baseline)
@@ -151,11 +177,8 @@ def main(arguments):
         for row in rows:
             table.add_row(name, row["case"], number(row["value"]), row["unit"])
     Console().print(table)
-    if out:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
-        (out / "results.md").write_text(markdown(results))
-        plot(results, out / "results.png")
+    if OUT.value:
+        write(results, Path(OUT.value))
 
 
 if __name__ == "__main__":

@@ -49,13 +49,17 @@ def base_config() -> ConfigDict:
     # settles on the first habit that pays and misses the algorithm; too high, it never commits.
     config.entropy_cost_start = 0.12  # times the mean relative entropy of module and heads
     config.entropy_cost_end = 0.12
-    config.entropy_decay_timesteps = 2_000_000
+    config.entropy_decay_timesteps = 1_000_000
 
     # Annealing: once the entropy decay is over and every length is solved this often, learning
     # rate and entropy cost fall together
     config.anneal_success = 0.97
     config.anneal_floor = 0.05  # the share of both that is left in the end
     config.anneal_timesteps = 1_000_000  # 0: never anneal
+
+    # A run that has found a wrong habit rarely leaves it. One that has not begun to anneal after so
+    # many timesteps starts over, from new parameters and within total_timesteps. 0: never
+    config.restart_after = 0
 
     # Evaluation, on inputs that are never trained on
     config.evaluate_every = 500_000  # timesteps
@@ -65,7 +69,7 @@ def base_config() -> ConfigDict:
 
     # Runtime
     config.num_devices = 0  # 0: as many as divide the batch
-    config.updates_per_call = 32
+    config.updates_per_call = 16
     config.checkpoint_every = 1_000_000  # timesteps
     config.checkpoints_kept = 3
     return config
@@ -80,7 +84,8 @@ _POSITIVE = (
 )
 _NOT_NEGATIVE = (
     *("seed", "cell_reward", "success_reward", "steps_per_digit", "extra_steps"),
-    *("curriculum_start", "value_cost", "anneal_timesteps", "num_devices"),
+    *("curriculum_start", "value_cost", "anneal_timesteps", "restart_after"),
+    "num_devices",
 )
 _FRACTIONS = (
     "mastery",

@@ -15,6 +15,15 @@ MASKED_LOGIT = -1e9
 RECEPTIVE_FIELD = 2  # cells to each side, as many as there are convolutions of width 3
 
 
+def sharpness(length: jax.Array) -> jax.Array:
+    """By how much to multiply the logits of a softmax over a tape's cells.
+
+    With more cells to choose from, the same logits spread over more of them. Logits that grow with
+    log L choose as sharply on a long tape as on those seen in training.
+    """
+    return jnp.log(length) / jnp.log(32.0)
+
+
 class ControllerOutput(struct.PyTreeNode):
     head_logits: jax.Array  # f32[N, R + W, L], MASKED_LOGIT on padding
     module_logits: jax.Array  # f32[N, M]
@@ -57,13 +66,15 @@ class AttentionEncoder(nn.Module):
         )
 
     def __call__(self, cells: jax.Array, mask: jax.Array) -> jax.Array:  # [N, L, C] -> [N, K * C]
-        weights = nn.softmax(self.logits(cells, mask), axis=-1)
+        weights = nn.softmax(self.logits(cells, mask, sharpness(mask.sum(axis=1))), axis=-1)
         return (weights @ cells).reshape(cells.shape[0], -1)
 
-    def logits(self, cells: jax.Array, mask: jax.Array) -> jax.Array:  # [N, L, C] -> [N, K, L]
+    def logits(self, cells: jax.Array, mask: jax.Array, sharpness: jax.Array) -> jax.Array:
+        """[N, L, C] -> [N, K, L]"""
         batch, length, channels = cells.shape
         logits = (cells.reshape(-1, channels) @ self.queries.T).reshape(batch, length, -1)
-        return jnp.where(mask[:, None], jnp.moveaxis(logits, 2, 1), MASKED_LOGIT)
+        logits = jnp.moveaxis(logits, 2, 1) * sharpness[:, None, None]
+        return jnp.where(mask[:, None], logits, MASKED_LOGIT)
 
 
 class RecurrentEncoder(nn.Module):
@@ -105,8 +116,9 @@ class Controller(nn.Module):
 
     def __call__(self, context: Context) -> ControllerOutput:
         cells = self.encode_cells(context.sigma, context.mask)
+        encoding = self.tape_encoder(cells, context.mask)
         queries, module_logits, value = self.decide(
-            self.tape_encoder(cells, context.mask), context.xi
+            encoding, context.xi, sharpness(context.mask.sum(axis=1))
         )
         head_logits = jnp.einsum("nhc,nlc->nhl", queries, cells)
         return ControllerOutput(
@@ -122,13 +134,15 @@ class Controller(nn.Module):
             cells = convolution(cells, mask)
         return cells
 
-    def attend(self, cells: jax.Array, mask: jax.Array) -> jax.Array:  # [N, K, L]
-        return self.tape_encoder.logits(cells, mask)
+    def attend(self, cells: jax.Array, mask: jax.Array, sharpness: jax.Array) -> jax.Array:
+        """The attention encoder's logits [N, K, L]."""
+        return self.tape_encoder.logits(cells, mask, sharpness)
 
-    def decide(self, encoding: jax.Array, xi: jax.Array):
+    def decide(self, encoding: jax.Array, xi: jax.Array, sharpness: jax.Array):
         """Queries [N, R + W, channels] that point the heads at cells, module logits, value."""
         hidden = jnp.concatenate([encoding, xi], axis=-1)
         for layer in self.hidden:
             hidden = nn.relu(layer(hidden))
         queries = self.queries(hidden).reshape(-1, self.num_heads, self.channels)
-        return queries * self.channels**-0.5, self.module(hidden), self.value(hidden)[:, 0]
+        queries = queries * (sharpness * self.channels**-0.5)[:, None, None]
+        return queries, self.module(hidden), self.value(hidden)[:, 0]

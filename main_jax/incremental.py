@@ -14,7 +14,7 @@ from flax import struct
 
 from main_jax.agent import Agent
 from main_jax.context import observe_cells, observe_past
-from main_jax.controller import MASKED_LOGIT, RECEPTIVE_FIELD, ControllerOutput
+from main_jax.controller import MASKED_LOGIT, RECEPTIVE_FIELD, ControllerOutput, sharpness
 from main_jax.policy import BLOCK
 from main_jax.tape import TapeState
 
@@ -56,7 +56,7 @@ def decide(agent: Agent, params, encoding: Encoding, states: TapeState) -> Contr
     pooled = jnp.einsum("ngk,ngkc->nkc", scale, sums.cells) / weight[..., None]
     xi = jax.vmap(functools.partial(observe_past, agent.task, agent.view))(states)
     queries, module_logits, value = agent.controller.apply(
-        params, pooled.reshape(pooled.shape[0], -1), xi, method="decide"
+        params, pooled.reshape(pooled.shape[0], -1), xi, sharpness(states.length), method="decide"
     )
     head_logits = jnp.einsum("nhc,ncl->nhl", queries, encoding.cells)
     return ControllerOutput(
@@ -123,7 +123,11 @@ def _block_sums(agent, params, states, cells, blocks) -> BlockSums:
     block_cells = block_cells.reshape(-1, BLOCK, channels)
     on_tape = blocks[..., None] * BLOCK + jnp.arange(BLOCK) < states.length[:, None, None]
     logits = agent.controller.apply(
-        params, block_cells, on_tape.reshape(-1, BLOCK), method="attend"
+        params,
+        block_cells,
+        on_tape.reshape(-1, BLOCK),
+        jnp.repeat(sharpness(states.length), blocks.shape[1]),
+        method="attend",
     )
     peak = logits.max(axis=-1)  # [N * B, K]
     weights = jnp.exp(logits - peak[..., None])

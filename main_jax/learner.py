@@ -89,14 +89,14 @@ def gradients_of(agent: Agent, costs: LossCosts, params, trajectory: Trajectory)
             params
         )
 
-    groups = jax.tree.map(split, trajectory)
-    shapes = jax.eval_shape(of_group, jax.tree.map(lambda x: x[0], groups))
-    total, _ = jax.lax.scan(
-        lambda total, group: (jax.tree.map(jnp.add, total, of_group(group)), None),
-        jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes),
-        groups,
-    )
-    return jax.tree.map(lambda x: x * (group_size / batch_size), total)
+    def add_group(total, group):
+        gradients, metrics = of_group(group)
+        return jax.tree.map(jnp.add, total, gradients), metrics
+
+    nothing = jax.tree.map(jnp.zeros_like, params)
+    total, metrics = jax.lax.scan(add_group, nothing, jax.tree.map(split, trajectory))
+    mean = jax.tree.map(lambda x: x * (group_size / batch_size), total)
+    return mean, jax.tree.map(jnp.mean, metrics)
 
 
 def _group_size(batch_size: int) -> int:

@@ -117,6 +117,12 @@ class Run:
             while not self._done() and not stop.requested:
                 self._advance()
                 timesteps = self.runtime.timesteps
+                if self.runtime.stuck and not self._done():
+                    self.runtime.start_over()
+                    self.display.note(
+                        f"not solved {self.config.restart_after:,} timesteps after it began: "
+                        f"attempt {self.runtime.attempt} starts from new parameters"
+                    )
                 due = timesteps // self.config.evaluate_every > self.progress.evaluations
                 if due or timesteps >= self.config.total_timesteps:
                     self._evaluate()
@@ -155,6 +161,7 @@ class Run:
                 **metrics,
                 "difficulty": difficulty,
                 "success": success,
+                "attempt": self.runtime.attempt,
                 "annealing": int(curriculum.anneal_start != NOT_YET),
                 "steps_per_second": speed,
             },

@@ -46,8 +46,9 @@ def lines_of(workdir, kind):
     return [{k: v for k, v in row.items() if k != "steps_per_second"} for row in ours]
 
 
-def test_resumed_run_equals_an_uninterrupted_one_bit_for_bit(tmp_path, monkeypatch):
-    config = tiny_run(tmp_path / "whole", calls=7)
+@pytest.mark.parametrize("restart_after", [0, 4 * STEPS_PER_CALL])
+def test_resumed_run_equals_an_uninterrupted_one_bit_for_bit(tmp_path, monkeypatch, restart_after):
+    config = tiny_run(tmp_path / "whole", calls=7, restart_after=restart_after)
     step = FusedRuntime.step
 
     def stop_in_the_fourth_call(runtime):
@@ -57,9 +58,9 @@ def test_resumed_run_equals_an_uninterrupted_one_bit_for_bit(tmp_path, monkeypat
 
     with monkeypatch.context() as patch:
         patch.setattr(FusedRuntime, "step", stop_in_the_fourth_call)
-        tiny_run(tmp_path / "parts", calls=7)
+        tiny_run(tmp_path / "parts", calls=7, restart_after=restart_after)
     assert lines_of(tmp_path / "parts", "train")[-1]["timesteps"] == 4 * STEPS_PER_CALL
-    tiny_run(tmp_path / "parts", calls=7)
+    tiny_run(tmp_path / "parts", calls=7, restart_after=restart_after)
     whole, parts = state_of(tmp_path / "whole", config), state_of(tmp_path / "parts", config)
     assert int(whole.timesteps) == 7 * STEPS_PER_CALL
     assert_trees_equal(whole, parts)
@@ -69,6 +70,29 @@ def test_resumed_run_equals_an_uninterrupted_one_bit_for_bit(tmp_path, monkeypat
         (tmp_path / name / "controller.msgpack").read_bytes() for name in ("whole", "parts")
     ]
     assert controllers[0] == controllers[1]
+
+
+def test_stuck_run_starts_over_with_other_random_numbers(tmp_path, capsys):
+    tiny_run(tmp_path, calls=5, restart_after=2 * STEPS_PER_CALL)
+    rows = lines_of(tmp_path, "train")
+    assert [row["attempt"] for row in rows] == [0, 0, 1, 1, 2]
+    assert [row["timesteps"] for row in rows] == [n * STEPS_PER_CALL for n in range(1, 6)]
+    assert len({rows[begin]["loss"] for begin in (0, 2, 4)}) == 3
+    assert "attempt 2 starts from new parameters" in capsys.readouterr().out
+
+
+def test_attempt_that_anneals_is_not_given_up():
+    config = small_config(task="copy", restart_after=1, anneal_success=0.0)
+    config.entropy_decay_timesteps, config.anneal_timesteps = 1, 4 * STEPS_PER_CALL
+    runtime = FusedRuntime(build_agent(config), config)
+    runtime.step()
+    assert not runtime.stuck and not runtime.fully_annealed
+    runtime.start_over()
+    for _ in range(4):
+        runtime.step()
+        assert runtime.attempt == 1 and not runtime.fully_annealed  # counted from the new start
+    runtime.step()
+    assert runtime.fully_annealed
 
 
 def test_finished_run_reports_again_and_changes_nothing(tmp_path, capsys):

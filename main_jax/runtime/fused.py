@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from flax import struct
 from jax import lax
 
@@ -18,7 +19,9 @@ class FusedState(struct.PyTreeNode):
 
     learner: LearnerState  # the same on every device
     curriculum: Curriculum  # the same on every device
-    timesteps: jax.Array  # i32[], the same on every device, over all devices
+    timesteps: jax.Array  # i32[], the same on every device, over all devices and attempts
+    attempt: jax.Array  # i32[], the same on every device, how often training started over
+    began: jax.Array  # i32[], the same on every device, timesteps when this attempt began
     actor: ActorState  # [D], one on each device
 
 
@@ -27,6 +30,7 @@ class FusedRuntime:
         self.agent = agent
         self.config = config
         self.devices = parallel.choose_devices(config.batch_size, config.num_devices)
+        self._begin = parallel.on_every_device(self._begin_on_device, self.devices)
         self._run = parallel.on_every_device(self._many_updates, self.devices, donate_first=True)
         self.state = self._initial_state()
         self.timesteps = 0
@@ -36,26 +40,28 @@ class FusedRuntime:
         config = self.config
         return config.updates_per_call * config.batch_size * config.unroll_length
 
-    def _initial_state(self) -> FusedState:
-        config, count = self.config, len(self.devices)
-        learner_key, actor_key = jax.random.split(jax.random.PRNGKey(config.seed))
-        learner = jax.jit(lambda key: init_learner(self.agent, config, key))(learner_key)
-        curriculum = curricula.init_curriculum(config)
+    def _initial_state(self, attempt: int = 0, timesteps: int = 0) -> FusedState:
+        count = len(self.devices)
+        return self._begin(np.arange(count), np.full(count, attempt), np.full(count, timesteps))
 
-        def one_actor(index):
-            return init_actor(
+    def _begin_on_device(self, index, attempt, timesteps) -> FusedState:
+        config = self.config
+        key = jax.random.fold_in(jax.random.PRNGKey(config.seed), attempt)
+        learner_key, actor_key = jax.random.split(key)
+        curriculum = curricula.init_curriculum(config)
+        return FusedState(
+            learner=init_learner(self.agent, config, learner_key),
+            curriculum=curriculum,
+            timesteps=timesteps,
+            attempt=attempt,
+            began=timesteps,
+            actor=init_actor(
                 self.agent,
                 jax.random.fold_in(actor_key, index),
-                config.batch_size // count,
+                config.batch_size // len(self.devices),
                 curriculum.max_difficulty,
                 config.max_difficulty,
-            )
-
-        return FusedState(
-            learner=parallel.replicate(learner, self.devices),
-            curriculum=parallel.replicate(curriculum, self.devices),
-            timesteps=parallel.replicate(jnp.int32(0), self.devices),
-            actor=parallel.on_every_device(one_actor, self.devices)(jnp.arange(count)),
+            ),
         )
 
     def _many_updates(self, state: FusedState) -> tuple[FusedState, dict]:
@@ -72,7 +78,7 @@ class FusedRuntime:
             config.max_difficulty,
             config.unroll_length,
         )
-        annealed = curricula.annealed(config, state.curriculum, state.timesteps)
+        annealed = curricula.annealed(config, state.curriculum, state.timesteps - state.began)
         learner, metrics = update(
             self.agent, config, state.learner, trajectory, annealed, parallel.AXIS
         )
@@ -80,8 +86,11 @@ class FusedRuntime:
         episodes = lax.psum(
             curricula.count_episodes(trajectory, config.max_difficulty), parallel.AXIS
         )
-        curriculum = curricula.advance(config, state.curriculum, timesteps, episodes)
-        return FusedState(learner, curriculum, timesteps, actor), metrics
+        curriculum = curricula.advance(config, state.curriculum, timesteps - state.began, episodes)
+        state = state.replace(
+            learner=learner, curriculum=curriculum, timesteps=timesteps, actor=actor
+        )
+        return state, metrics
 
     def step(self) -> dict:
         """One call of the device program; returns its metrics, on the host."""
@@ -100,7 +109,27 @@ class FusedRuntime:
 
     @property
     def fully_annealed(self) -> bool:
-        return bool(curricula.annealed(self.config, self.curriculum, self.timesteps) == 1)
+        elapsed = self.timesteps - self._scalar(self.state.began)
+        return bool(curricula.annealed(self.config, self.curriculum, elapsed) == 1)
+
+    @property
+    def attempt(self) -> int:
+        return self._scalar(self.state.attempt)
+
+    @property
+    def stuck(self) -> bool:
+        """Whether this attempt has had its time and not come far enough to anneal."""
+        elapsed = self.timesteps - self._scalar(self.state.began)
+        late = self.config.restart_after and elapsed >= self.config.restart_after
+        return bool(late and self.curriculum.anneal_start == curricula.NOT_YET)
+
+    def start_over(self) -> None:
+        """Forgets all but the timesteps, for another attempt with other random numbers."""
+        self.state = self._initial_state(self.attempt + 1, self.timesteps)
+
+    @staticmethod
+    def _scalar(replicated) -> int:
+        return int(parallel.first_replica(replicated))
 
     def snapshot(self) -> FusedState:
         """The whole state on the host: one copy of what is replicated."""
