@@ -11,7 +11,7 @@ def get_config():
     # finds the last carry, which takes two moves.
     config.entropy_cost_start = 0.08
     config.entropy_cost_end = 0.03
-    config.entropy_decay_timesteps = 6_000_000
+    config.entropy_decay_timesteps = 4_000_000
     # Every digit pays when it is written; what comes later says nothing about it.
     config.discount = 0.9
     config.cell_reward = 0.5
@@ -19,6 +19,7 @@ def get_config():
     # be found without learning to move the heads, so that most inputs must be longer.
     config.mastery = 0.5
     config.min_difficulty = 6
-    # Some attempts learn to move by two cells at a time, which almost pays, and keep to it.
-    config.restart_after = 8_000_000
+    # Some attempts settle on what almost works: adding from the most significant digit on, with
+    # carries guessed from the neighbours in sight, or moving by two cells at a time.
+    config.restart_after = 6_000_000
     return config.lock()
