@@ -48,7 +48,7 @@ def compiled(function, *arguments):
 
 
 def matmul():
-    """A product of square float32 matrices: what this core can do at best, and its FLOPs."""
+    """A product of square float32 matrices: what these cores can do at best, and its FLOPs."""
     import jax.numpy as jnp
 
     matrix = jnp.ones((MATMUL_SIZE, MATMUL_SIZE), jnp.float32)

@@ -1,4 +1,4 @@
-"""Training steps a second of the fused runtime, beside the matrix product rate of the same core.
+"""Training steps a second of the fused runtime, beside the matrix product rate of the same cores.
 
 usage: measure_training.py TASK CORES
 """
@@ -39,22 +39,17 @@ def main(task: str, cores: int) -> None:
     agent = build_agent(config)
     runtime = FusedRuntime(agent, config)
     product, product_flops = common.matmul()
-    times = common.seconds_side_by_side({"train": runtime.step, "product": product}, seconds=12)
+    times = common.seconds_side_by_side({"train": runtime.step, "product": product}, seconds=8)
     steps = runtime.timesteps_per_call / times["train"]
     peak = product_flops / times["product"]
+    share = 100 * steps * model_flops(agent, config) / peak
     case = f"{task}, {cores} device{'s' if cores > 1 else ''}"
     common.report(
         [
             common.row(case, steps, "steps/s"),
-            common.row(
-                f"{case}: share of the cores' matrix product rate",
-                100 * steps * model_flops(agent, config) / (cores * peak),
-                "%",
-            ),
-            common.row(
-                f"{case}: per GFLOP/s of that rate", steps / (cores * peak / 1e9), "steps/s"
-            ),
-            common.row(f"matrix product rate of a core, beside {case}", peak / 1e9, "GFLOP/s"),
+            common.row(f"{case}: products' share of the rate below", share, "%"),
+            common.row(f"{case}: per GFLOP/s of the rate below", 1e9 * steps / peak, "steps/s"),
+            common.row(f"{case}: rate of a large product on these cores", peak / 1e9, "GFLOP/s"),
         ]
     )
 

@@ -5,7 +5,6 @@ import os
 import runpy
 import signal
 import sys
-from importlib import metadata
 from pathlib import Path
 
 from absl import app, flags, logging
@@ -26,9 +25,6 @@ def prepare_host() -> None:
         # A third less time to compile, for a program that runs as fast.
         "--xla_backend_optimization_level": "1",
     }
-    if metadata.version("jaxlib").startswith("0.10."):  # XLA aborts on a flag that it has dropped
-        # Half the time to compile.
-        wanted["--xla_cpu_use_fusion_emitters"] = "false"
     given = os.environ.get("XLA_FLAGS", "")
     extra = [f"{flag}={value}" for flag, value in wanted.items() if flag not in given]
     os.environ["XLA_FLAGS"] = " ".join([*given.split(), *extra])

@@ -23,10 +23,12 @@ class LearnerState(struct.PyTreeNode):
 
 
 def make_optimizer(config) -> optax.GradientTransformation:
-    return optax.chain(
+    optimizer = optax.chain(
         optax.clip_by_global_norm(config.max_gradient_norm),
         optax.adam(config.learning_rate, b1=config.adam_b1, b2=config.adam_b2),
     )
+    # On one vector: for every parameter apart, it would take as long to compile as the gradient.
+    return optax.flatten(optimizer)
 
 
 def init_learner(agent: Agent, config, key: jax.Array) -> LearnerState:

@@ -42,8 +42,8 @@ def split(tree, devices):
 
 
 def first_replica(tree):
-    """A host copy of a replicated tree."""
-    return jax.tree.map(lambda x: np.asarray(x.addressable_shards[0].data[0]), tree)
+    """A host copy of a replicated tree, of arrays only: [0] alone would make scalars of some."""
+    return jax.tree.map(lambda x: np.array(x.addressable_shards[0].data)[0, ...], tree)
 
 
 def to_host(tree):

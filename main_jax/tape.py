@@ -108,17 +108,19 @@ def draw_unsolved(
         return draw(task, rules, operands_key, n, max_n)
 
     def redraw(carry):
-        key, tries, states = carry
+        key, tries, rejected, states = carry
         key, attempt_key = jax.random.split(key)
-        kept = ~jax.vmap(solved)(states)
-        return key, tries + 1, jax.vmap(select)(kept, states, attempt(attempt_key))
+        states = jax.vmap(select)(rejected, attempt(attempt_key), states)
+        return key, tries + 1, jax.vmap(solved)(states), states
 
-    def rejected(carry):
-        _, tries, states = carry
-        return jnp.any(jax.vmap(solved)(states)) & (tries < MAX_REDRAWS)
+    def going_on(carry):
+        _, tries, rejected, _ = carry
+        return jnp.any(rejected) & (tries < MAX_REDRAWS)
 
-    key, first_key = jax.random.split(key)
-    return lax.while_loop(rejected, redraw, (key, jnp.int32(0), attempt(first_key)))[2]
+    # The first draw is a redraw of nothing: so it is compiled once, not twice.
+    nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(attempt, key))
+    all_rejected = jnp.ones(num_inputs, bool)
+    return lax.while_loop(going_on, redraw, (key, jnp.int32(0), all_rejected, nothing))[3]
 
 
 def transition(task: Task, state: TapeState, action: Action) -> TapeState:
