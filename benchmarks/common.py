@@ -10,9 +10,12 @@ from main_jax import cli
 MATMUL_SIZE = 1024
 
 
-def prepare(cores: int) -> None:
-    """Keeps this process to its first cores, and sets JAX up as the launchers do."""
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
+def prepare(cores: int, first: int = 0) -> None:
+    """Keeps this process to some of its cores, and sets JAX up as the launchers do."""
+    chosen = sorted(os.sched_getaffinity(0))[first : first + cores]
+    if len(chosen) < cores:
+        raise SystemExit(f"this measurement needs {first + cores} cores")
+    os.sched_setaffinity(0, chosen)
     cli.prepare_host()
 
 

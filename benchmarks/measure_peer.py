@@ -1,7 +1,7 @@
 """The same controller and batch in PyTorch, and a Python loop over the dm_env adapter, on one core.
 
 PyTorch runs the controller as its users would write it, with its own convolution. Its outputs are
-compared with ours first: it is the same function.
+compared with ours first: it is the same function. Ours takes the batch in groups, as in training.
 """
 
 import common
@@ -35,7 +35,8 @@ def main() -> None:
 
     def in_groups(params, tapes):
         groups = jax.tree.map(lambda x: x.reshape(-1, 64, *x.shape[1:]), tapes)
-        return jax.lax.map(lambda group: jax.grad(loss)(params, group), groups)
+        gradients = jax.lax.map(lambda group: jax.grad(loss)(params, group), groups)
+        return jax.tree.map(lambda x: x.sum(axis=0), gradients)
 
     runtime = FusedRuntime(agent, config)
     environments = [
@@ -82,7 +83,7 @@ class PythonLoop:
         self._uniform = np.random.default_rng(0).uniform
         max_n, key = config.max_difficulty, jax.random.PRNGKey(1)
         actor = init_actor(agent, key, config.batch_size, jnp.int32(max_n), max_n)
-        self._example = jax.tree.map(lambda x: x, actor.tapes)
+        self._example = actor.tapes
         self._num_choices = policy.num_choices(agent.task)
         # The learner's input has one shape, whoever acted: any unroll shows what an update costs.
         unrolled = jax.jit(

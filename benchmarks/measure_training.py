@@ -1,6 +1,6 @@
 """Training steps a second of the fused runtime, beside the matrix product rate of the same cores.
 
-usage: measure_training.py TASK CORES
+usage: measure_training.py TASK CORES [FIRST_CORE]
 """
 
 import sys
@@ -30,8 +30,8 @@ def model_flops(agent, config) -> float:
     return 2 * (4 * forward - first)
 
 
-def main(task: str, cores: int) -> None:
-    common.prepare(cores)
+def main(task: str, cores: int, first: int = 0) -> None:
+    common.prepare(cores, first)
     from main_jax.agent import build_agent
     from main_jax.runtime.fused import FusedRuntime
 
@@ -55,4 +55,4 @@ def main(task: str, cores: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], *map(int, sys.argv[2:]))

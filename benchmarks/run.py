@@ -1,6 +1,6 @@
 """Measures how fast training and evaluation are, and what the limits are.
 
-  python benchmarks/run.py [--only=NAME] [--baseline=CHECKOUT] [--out=DIR]
+  python benchmarks/run.py [--only=NAME] [--baseline=CHECKOUT] [--out=DIR [--readme=FILE]]
 
 Every measurement is a process of its own and compares things side by side. Results go to stdout,
 and with --out also to results.json, results.md and results.png there; with --only, the others stay
@@ -12,12 +12,12 @@ Leave the machine alone meanwhile. `peer` needs PyTorch: pip install -c constrai
 import json
 import os
 import platform
-import statistics
 import subprocess
 import sys
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
+from statistics import median
 
 from absl import flags
 from rich.console import Console
@@ -45,41 +45,66 @@ README = flags.DEFINE_string("readme", None, "A Markdown file whose table is to 
 BEGIN, END = "<!-- made by benchmarks/run.py -->", "<!-- end -->"
 
 
-def measure(command: list[str], checkout: Path) -> list[dict]:
+def measure(command: list[str], checkout: Path = HERE.parent) -> list[dict]:
+    return measure_at_once([command], checkout)[0]
+
+
+def measure_at_once(commands: list[list[str]], checkout: Path) -> list[list[dict]]:
     environment = {**cli.USER_ENVIRONMENT, "PYTHONPATH": str(checkout.resolve())}
-    done = subprocess.run(
-        [sys.executable, str(HERE / command[0]), *command[1:]],
-        env=environment,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    if done.returncode:
-        raise UserError(f"{' '.join(command)} failed with exit code {done.returncode}")
-    return json.loads(done.stdout.splitlines()[-1])
+    processes = [
+        subprocess.Popen(
+            [sys.executable, str(HERE / command[0]), *command[1:]],
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for command in commands
+    ]
+    outputs = [process.communicate()[0] for process in processes]
+    for command, process in zip(commands, processes, strict=True):
+        if process.returncode:
+            raise UserError(f"{' '.join(command)} failed with exit code {process.returncode}")
+    return [json.loads(output.splitlines()[-1]) for output in outputs]
 
 
 def measure_training(baseline: Path | None) -> list[dict]:
     """Several rounds over all cases and both checkouts, and the ratios that matter."""
-    checkouts = {"now": HERE.parent} | ({"before": baseline} if baseline else {})
-    samples: dict[tuple[str, str], list[dict]] = {}
+    checkouts = {"": HERE.parent} | ({" (before)": baseline} if baseline else {})
+    samples: dict[str, list[dict]] = {}
     for _ in range(NUM_ROUNDS):
         for command in MEASUREMENTS["training"]:
-            for when, checkout in checkouts.items():
+            for suffix, checkout in checkouts.items():
                 for row in measure(command, checkout):
-                    samples.setdefault((row["case"], when), []).append(row)
-    rows = []
-    for (case, when), measured in samples.items():
-        value = statistics.median(row["value"] for row in measured)
-        name = f"{case} (before)" if when == "before" else case
-        rows.append({"case": name, "value": value, "unit": measured[0]["unit"]})
-    values = {row["case"]: row["value"] for row in rows}
-    for task in ("reverse", "add"):
-        one, two = values[f"{task}, 1 device"], values[f"{task}, 2 devices"]
-        rows.append({"case": f"{task}, 2 devices to 1", "value": two / one, "unit": "×"})
-        if baseline:
-            ratio = one / values[f"{task}, 1 device (before)"]
-            rows.append({"case": f"{task}, now to before", "value": ratio, "unit": "×"})
-    return rows
+                    samples.setdefault(row["case"] + suffix, []).append(row)
+        apart = [["measure_training.py", "reverse", "1", first] for first in ("0", "1")]
+        runs = measure_at_once(apart, HERE.parent)
+        both = {"value": sum(rows[0]["value"] for rows in runs), "unit": "steps/s"}
+        samples.setdefault("reverse, two separate runs at once", []).append(both)
+    rows = [
+        {"case": case, "value": median(r["value"] for r in found), "unit": found[0]["unit"]}
+        for case, found in samples.items()
+    ]
+    ratios = {
+        "reverse, 2 devices to 1": ("reverse, 2 devices", "reverse, 1 device"),
+        "reverse, two separate runs at once to one": (
+            "reverse, two separate runs at once",
+            "reverse, 1 device",
+        ),
+        "add, 2 devices to 1": ("add, 2 devices", "add, 1 device"),
+    }
+    if baseline:
+        for task in ("reverse", "add"):
+            ratios[f"{task}, now to before"] = f"{task}, 1 device", f"{task}, 1 device (before)"
+    return rows + [
+        {
+            "case": case,
+            "value": median(
+                a["value"] / b["value"] for a, b in zip(samples[above], samples[below], strict=True)
+            ),
+            "unit": "×",
+        }
+        for case, (above, below) in ratios.items()
+    ]
 
 
 def machine() -> dict:
@@ -170,15 +195,15 @@ def main(arguments):
         if name == "training":
             rows = measure_training(baseline)
         else:
-            rows = [row for command in MEASUREMENTS[name] for row in measure(command, HERE.parent)]
+            rows = [row for command in MEASUREMENTS[name] for row in measure(command)]
         results["measurements"][name] = rows
+        if OUT.value:
+            write(results, Path(OUT.value))
     table = Table("measurement", "case", "value", "unit")
     for name, rows in results["measurements"].items():
         for row in rows:
             table.add_row(name, row["case"], number(row["value"]), row["unit"])
     Console().print(table)
-    if OUT.value:
-        write(results, Path(OUT.value))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ class TorchController:
         self._heads, self._channels = agent.task.num_heads, agent.controller.channels
         self._xi, self._sigma = (_tensor(x) for x in (context.xi, context.sigma))
         self._mask = torch.tensor(np.asarray(context.mask))
+        # As main_jax.controller.sharpness has it.
+        self._sharpness = (torch.log(self._mask.sum(1)) / np.log(32))[:, None, None]
         self._params = []
 
         def parameter(x, transpose=None):
@@ -34,12 +36,14 @@ class TorchController:
         cells = self._sigma.transpose(1, 2)  # [N, S, L]
         for kernel, bias in self._convolutions:
             cells = F.relu(F.conv1d(cells, kernel, bias, padding=1)) * self._mask[:, None]
-        logits = (self._attention @ cells).masked_fill(~self._mask[:, None], -1e9)  # [N, K, L]
+        logits = self._sharpness * (self._attention @ cells)  # [N, K, L]
+        logits = logits.masked_fill(~self._mask[:, None], -1e9)
         pooled = torch.softmax(logits, dim=-1) @ cells.transpose(1, 2)
         hidden = torch.cat([pooled.flatten(1), self._xi], dim=-1)
         hidden = F.relu(F.linear(hidden, *self._dense["hidden_0"]))
         queries = F.linear(hidden, *self._dense["queries"])
         queries = queries.view(-1, self._heads, self._channels) * self._channels**-0.5
+        queries = queries * self._sharpness
         heads = (queries @ cells).masked_fill(~self._mask[:, None], -1e9)
         module = F.linear(hidden, *self._dense["module"])
         return heads, module, F.linear(hidden, *self._dense["value"])[:, 0]

@@ -41,10 +41,8 @@ def main(arguments):
     if SUITE.value == "adversarial":
         results = evaluate_adversarial(agent, params, lengths, SEED.value, policies)
     else:
-        with counting("episodes", len(lengths) * len(policies) * NUM_INPUTS.value) as report:
-            results = evaluate(
-                agent, params, lengths, NUM_INPUTS.value, SEED.value, policies, report
-            )
+        with counting("episodes", len(lengths) * len(policies) * NUM_INPUTS.value) as done:
+            results = evaluate(agent, params, lengths, NUM_INPUTS.value, SEED.value, policies, done)
     if FORMAT.value == "json":
         report = {
             "task": config.task,

@@ -18,7 +18,7 @@ from main_jax.errors import UserError
 
 CONTROLLER_FILE = "controller.msgpack"
 CONFIG_FILE = "config.json"
-CONTROLLER_FORMAT = "main_jax.controller.1"
+CONTROLLER_FORMAT = "main_jax.controller.2"
 # A run may be given more time, or other devices of the same number, and still be the same run.
 FREE_TO_CHANGE = ("total_timesteps", "num_devices")
 

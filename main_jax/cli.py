@@ -33,7 +33,7 @@ def prepare_host() -> None:
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
     # Importing and tracing make very many objects that stay. To look for garbage among them as
-    # often as Python does by default takes a second of start-up.
+    # often as Python does by default takes a second of start-up; later there is little to find.
     gc.set_threshold(100_000)
 
 

@@ -161,6 +161,11 @@ def _check_ranges(config: ConfigDict) -> None:
     ):
         if config[high] < config[low] + least:
             raise UserError(f"config.{high} is {config[high]}, too low for config.{low}")
+    if 0 < config.restart_after <= config.entropy_decay_timesteps:
+        raise UserError(
+            f"config.restart_after is {config.restart_after}; no attempt may anneal before "
+            f"config.entropy_decay_timesteps, {config.entropy_decay_timesteps}"
+        )
     if config.steps_per_digit + config.extra_steps < 1:
         raise UserError("config.steps_per_digit and config.extra_steps allow no step at length 1")
 

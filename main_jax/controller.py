@@ -3,6 +3,8 @@
 Works on a batch of N tapes at once; no parameter depends on the tapes' length.
 """
 
+import math
+
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
@@ -12,6 +14,7 @@ from main_jax.context import Context
 
 ENCODERS = ("attention", "recurrent")
 MASKED_LOGIT = -1e9
+USUAL_LENGTH = 32  # about the longest tapes seen in training; there, logits stay as they are
 RECEPTIVE_FIELD = 2  # cells to each side, as many as there are convolutions of width 3
 
 
@@ -21,7 +24,7 @@ def sharpness(length: jax.Array) -> jax.Array:
     With more cells to choose from, the same logits spread over more of them. Logits that grow with
     log L choose as sharply on a long tape as on those seen in training.
     """
-    return jnp.log(length) / jnp.log(32.0)
+    return jnp.log(length) / math.log(USUAL_LENGTH)
 
 
 class ControllerOutput(struct.PyTreeNode):

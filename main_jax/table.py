@@ -28,13 +28,14 @@ ROWS = {
     "no_action_history_tape_values": {"view": "no_action_history_tape_values"},
     "recurrent": {"encoder": "recurrent"},
 }
-# The paper's training where it says how: 30M timesteps, a linear curriculum, no early stop.
+# The paper's training where it says how: 30M timesteps at one go, a linear curriculum.
 PROTOCOLS = {
     "ours": {},
     "paper": {
         "curriculum": "linear",
         "min_difficulty": 2,
         "anneal_timesteps": 0,
+        "restart_after": 0,
         "stop_when_solved": False,
         "total_timesteps": 30_000_000,
     },

@@ -117,15 +117,11 @@ class Run:
             while not self._done() and not stop.requested:
                 self._advance()
                 timesteps = self.runtime.timesteps
-                if self.runtime.stuck and not self._done():
-                    self.runtime.start_over()
-                    self.display.note(
-                        f"not solved {self.config.restart_after:,} timesteps after it began: "
-                        f"attempt {self.runtime.attempt} starts from new parameters"
-                    )
                 due = timesteps // self.config.evaluate_every > self.progress.evaluations
                 if due or timesteps >= self.config.total_timesteps:
                     self._evaluate()
+                if self.runtime.stuck and not self._done():
+                    self._start_over()
                 if timesteps - self.saved_at >= self.config.checkpoint_every:
                     self._save()
             if self.runtime.timesteps > self.saved_at:
@@ -135,6 +131,14 @@ class Run:
             return None
         self._report()
         return Outcome(self.results, self.progress)
+
+    def _start_over(self) -> None:
+        """Before saving, so that a resumed run starts over at the same time."""
+        self.runtime.start_over()
+        self.display.note(
+            f"not every length was mastered in {self.config.restart_after:,} timesteps: "
+            f"restart {self.runtime.attempt}, from new parameters"
+        )
 
     def _done(self) -> bool:
         return self.progress.solved or self.runtime.timesteps >= self.config.total_timesteps

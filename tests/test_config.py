@@ -22,6 +22,7 @@ from main_jax.errors import UserError
         ("evaluation_lengths", (10, -1), "config.evaluation_lengths"),
         ("min_difficulty", 11, "config.min_difficulty"),
         ("curriculum_end", 1_000_000, "config.curriculum_end"),
+        ("restart_after", 1_000_000, "config.restart_after"),
         ("learning_rate", float("nan"), "config.learning_rate"),
         ("success_reward", float("inf"), "config.success_reward"),
         ("total_timesteps", 2**31, "config.total_timesteps"),

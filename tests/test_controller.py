@@ -92,3 +92,17 @@ def test_convolution_equals_flax():
     gradient = jax.grad(total(lambda p: ours.apply(p, x, mask)))(params)
     reference = jax.grad(total(lambda p: nn.Conv(5, (3,)).apply(p, x)))(params)
     assert_trees_close(gradient, reference, rtol=1e-4, atol=1e-4)
+
+
+def test_logits_grow_with_the_logarithm_of_the_tape():
+    """Sharpness is all that a tape's length changes, where pooling sees the same everywhere."""
+    agent = small_agent(task="copy", view="no_action_history")
+    params = jax.tree.map(jnp.asarray, small_params(agent))
+    params["params"]["queries"]["kernel"] = jnp.zeros_like(params["params"]["queries"]["kernel"])
+    params["params"]["queries"]["bias"] = jnp.ones_like(params["params"]["queries"]["bias"])
+    logits = {}
+    for n in (10, 1000):
+        output = jitted(agent)(params, stacked([tape_of(agent.task, "3" * n)]))
+        logits[n] = output.head_logits[0, :, 5]  # far from both ends of the operand
+    assert np.all(np.abs(logits[10]) > 1e-6)
+    np.testing.assert_allclose(logits[1000] / logits[10], np.log(2001) / np.log(21), rtol=1e-4)

@@ -76,7 +76,7 @@ def test_episodes_end_alike_whichever_way_they_run(monkeypatch):
     assert sum(done) == 6
 
 
-def test_cost_of_a_renewal_does_not_grow_with_the_tape():
+def test_arithmetic_of_a_renewal_does_not_grow_with_the_tape():
     agent = small_agent(task="copy")
     params = small_params(agent)
 

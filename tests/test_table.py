@@ -29,7 +29,7 @@ def test_names_come_back_from_text():
 
 def test_every_cell_of_the_grid_has_a_valid_config_of_its_own():
     own = base_config()
-    own.min_difficulty = 3  # as a task's own config may have it
+    own.min_difficulty, own.restart_after = 3, 6_000_000  # as a task's own config may have it
     for protocol in table.PROTOCOLS:
         seen = set()
         for row in table.ROWS:
@@ -40,6 +40,7 @@ def test_every_cell_of_the_grid_has_a_valid_config_of_its_own():
         assert len(seen) == len(table.ROWS)
     assert (config.curriculum, config.min_difficulty, config.max_difficulty) == ("linear", 2, 10)
     assert (config.curriculum_start, config.curriculum_end) == (1_000_000, 18_000_000)
+    assert config.restart_after == 0
 
 
 def test_one_run_leaves_a_complete_result(tmp_path, monkeypatch):

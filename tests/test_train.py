@@ -28,6 +28,7 @@ def tiny_run(workdir, calls, **overrides):
         num_evaluation_inputs=4,
         checkpoint_every=2 * STEPS_PER_CALL,
         total_timesteps=calls * STEPS_PER_CALL,
+        entropy_decay_timesteps=1,
         **overrides,
     )
     train_and_evaluate(config, workdir)
@@ -78,7 +79,7 @@ def test_stuck_run_starts_over_with_other_random_numbers(tmp_path, capsys):
     assert [row["attempt"] for row in rows] == [0, 0, 1, 1, 2]
     assert [row["timesteps"] for row in rows] == [n * STEPS_PER_CALL for n in range(1, 6)]
     assert len({rows[begin]["loss"] for begin in (0, 2, 4)}) == 3
-    assert "attempt 2 starts from new parameters" in capsys.readouterr().out
+    assert "restart 2, from new parameters" in capsys.readouterr().out
 
 
 def test_attempt_that_anneals_is_not_given_up():
