@@ -109,8 +109,7 @@ class FusedRuntime:
 
     @property
     def fully_annealed(self) -> bool:
-        elapsed = self.timesteps - self._scalar(self.state.began)
-        return bool(curricula.annealed(self.config, self.curriculum, elapsed) == 1)
+        return bool(curricula.annealed(self.config, self.curriculum, self._elapsed) == 1)
 
     @property
     def attempt(self) -> int:
@@ -119,13 +118,17 @@ class FusedRuntime:
     @property
     def stuck(self) -> bool:
         """Whether this attempt has had its time and not come far enough to anneal."""
-        elapsed = self.timesteps - self._scalar(self.state.began)
-        late = self.config.restart_after and elapsed >= self.config.restart_after
+        late = self.config.restart_after and self._elapsed >= self.config.restart_after
         return bool(late and self.curriculum.anneal_start == curricula.NOT_YET)
 
     def start_over(self) -> None:
         """Forgets all but the timesteps, for another attempt with other random numbers."""
         self.state = self._initial_state(self.attempt + 1, self.timesteps)
+
+    @property
+    def _elapsed(self) -> int:
+        """Timesteps of this attempt."""
+        return self.timesteps - self._scalar(self.state.began)
 
     @staticmethod
     def _scalar(replicated) -> int:
