@@ -10,7 +10,7 @@ from main_jax.agent import Agent
 from main_jax.evaluate import LengthResult, run_episodes
 from main_jax.modules import DIGITS
 from main_jax.solve import tapes_of
-from main_jax.tasks import Task
+from main_jax.task import LONG_OPERANDS, Task
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,12 +20,23 @@ class CaseResult(LengthResult):
 
 def adversarial_inputs(task: Task, n: int) -> dict[str, str]:
     """Input texts of length n by the name of what is special about them."""
-    return _of_two(task, n) if task.num_operands == 2 else _of_one(task, n)
+    long = [name for name in task.operand_names if name in LONG_OPERANDS]
+    if len(long) == 2:
+        cases = _of_two(task.base, n)
+    else:
+        cases = {name: [digits] * len(long) for name, digits in _of_one(task.base, n).items()}
+    return {name: _input_text(task, operands) for name, operands in cases.items()}
 
 
-def _of_one(task: Task, n: int) -> dict[str, str]:
-    base, last = task.base, DIGITS[task.base - 1]
-    odd, even = DIGITS[1:base:2], DIGITS[0:base:2]
+def _input_text(task: Task, long_operands) -> str:
+    long, greatest = iter(long_operands), DIGITS[task.base - 1]
+    return task.input_text(
+        [next(long) if name in LONG_OPERANDS else greatest for name in task.operand_names]
+    )
+
+
+def _of_one(base: int, n: int) -> dict[str, str]:
+    last, odd, even = DIGITS[base - 1], DIGITS[1:base:2], DIGITS[0:base:2]
     return {
         "one repeated digit": DIGITS[base // 2] * n,
         "all zeros": "0" * n,
@@ -40,11 +51,11 @@ def _of_one(task: Task, n: int) -> dict[str, str]:
     }
 
 
-def _of_two(task: Task, n: int) -> dict[str, str]:
-    last, half = DIGITS[task.base - 1], DIGITS[task.base // 2]
+def _of_two(base: int, n: int) -> dict[str, tuple[str, str]]:
+    last, half = DIGITS[base - 1], DIGITS[base // 2]
     one = "0" * (n - 1) + "1"
-    ascending = _cycle(DIGITS[: task.base], n)
-    pairs = {
+    ascending = _cycle(DIGITS[:base], n)
+    return {
         "all zeros": ("0" * n, "0" * n),
         "all greatest": (last * n, last * n),
         "carry through all digits": (last * n, one),
@@ -56,8 +67,6 @@ def _of_two(task: Task, n: int) -> dict[str, str]:
         "ascending": (ascending, ascending),
         "ascending against descending": (ascending, ascending[::-1]),
     }
-    separator = "".join(task.separators())
-    return {name: separator.join(pair) for name, pair in pairs.items()}
 
 
 def _cycle(symbols: str, n: int) -> str:

@@ -10,7 +10,8 @@ from main_jax import tape
 from main_jax.context import Context, observe
 from main_jax.controller import Controller, ControllerOutput
 from main_jax.tape import Rules, TapeState
-from main_jax.tasks import Task, get_task
+from main_jax.task import Task
+from main_jax.tasks import get_task
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from flax import struct
 
 from main_jax.tape import TapeState
-from main_jax.tasks import Task
+from main_jax.task import Task
 
 VIEWS = (
     "full",

@@ -7,7 +7,7 @@ from dm_env import specs
 
 from main_jax import tape
 from main_jax.tape import Action, Rules, TapeState
-from main_jax.tasks import Task
+from main_jax.task import Task
 
 
 class TapeEnvironment(dm_env.Environment):

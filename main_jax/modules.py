@@ -75,12 +75,14 @@ def _max(vocabulary, x, y, *_):
     return jnp.where(rank[x] >= rank[y], x, y)
 
 
-def _sum_plus(constant):
-    def add(vocabulary, x, y, *_):
-        both_digits = vocabulary.is_digit(x) & vocabulary.is_digit(y)
-        return jnp.where(both_digits, (x + y + constant) % vocabulary.base, 0)
+def _of_two_digits(result):
+    """A module that gives result(x, y) modulo the base, and 0 where x or y is no digit."""
 
-    return add
+    def function(vocabulary, x, y, *_):
+        both_digits = vocabulary.is_digit(x) & vocabulary.is_digit(y)
+        return jnp.where(both_digits, result(x, y) % vocabulary.base, 0)
+
+    return function
 
 
 MODULES = {
@@ -90,8 +92,10 @@ MODULES = {
         Module("Identity", _identity),
         Module("Increment", _increment),
         Module("Max", _max),
-        Module("Sum", _sum_plus(0)),
-        Module("SumInc", _sum_plus(1)),
+        Module("Sum", _of_two_digits(lambda x, y: x + y)),
+        Module("SumInc", _of_two_digits(lambda x, y: x + y + 1)),
+        Module("Difference", _of_two_digits(lambda x, y: x - y)),
+        Module("DifferenceDec", _of_two_digits(lambda x, y: x - y - 1)),
     )
 }
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from main_jax.controller import MASKED_LOGIT, ControllerOutput
 from main_jax.tape import Action
-from main_jax.tasks import Task
+from main_jax.task import Task
 
 BLOCK = 64  # cells of a long tape that are looked at together
 

@@ -23,10 +23,11 @@ def tapes_of(agent: Agent, inputs: list[str]) -> TapeState:  # [N]
     """The tapes of all inputs, with room for the longest; a bad input raises a UserError."""
     task = agent.task
     operands = [task.parse(text) for text in inputs]
-    lengths = np.array([len(digits[0]) for digits in operands], np.int32)
+    lengths = np.array([task.input_length(digits) for digits in operands], np.int32)
     padded = np.zeros((len(inputs), task.num_operands, lengths.max()), np.int32)
     for row, digits in enumerate(operands):
-        padded[row, :, : lengths[row]] = [task.vocabulary.encode(d) for d in digits]
+        for column, operand in enumerate(digits):
+            padded[row, column, : len(operand)] = task.vocabulary.encode(operand)
     return jax.jit(jax.vmap(functools.partial(tape.start, task, agent.rules)))(padded, lengths)
 
 

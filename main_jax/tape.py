@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from flax import struct
 from jax import lax
 
-from main_jax.tasks import OPERAND_NAMES, Task, sample_operands
+from main_jax.task import OPERAND_NAMES, Task, operand_length, sample_operands
 
 REWARDS = ("progress", "sparse")
 NOT_A_TARGET = -1
@@ -60,14 +60,15 @@ def start(task: Task, rules: Rules, operands: jax.Array, n: jax.Array) -> TapeSt
     for symbol in task.layout:
         if symbol in OPERAND_NAMES:
             digits = _shift_right(operands[next_operand], position, cells)
-            tokens = jnp.where((cells >= position) & (cells < position + n), digits, tokens)
-            position, next_operand = position + n, next_operand + 1
+            end = position + operand_length(symbol, n)
+            tokens = jnp.where((cells >= position) & (cells < end), digits, tokens)
+            position, next_operand = end, next_operand + 1
         else:
             tokens = jnp.where(cells == position, task.vocabulary.encode(symbol)[0], tokens)
             landmarks.append(position)
             position = position + 1
     length = position + task.target_length(n)
-    expected = _shift_right(task.solution(operands, n), position, cells)
+    expected = _shift_right(task.expected(operands, n), position, cells)
     is_target = (cells >= position) & (cells < length)
     target = jnp.where(is_target, expected, NOT_A_TARGET).astype(jnp.int32)
     return TapeState(

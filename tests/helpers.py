@@ -14,7 +14,7 @@ from main_jax.agent import Agent, build_agent
 from main_jax.config import base_config
 from main_jax.controller import ControllerOutput
 from main_jax.tape import Action, Rules, TapeState
-from main_jax.tasks import Task
+from main_jax.task import Task
 
 
 def small_config(**overrides) -> ConfigDict:
@@ -64,9 +64,10 @@ def _unroll(agent, max_n, num_steps, params, state):
 
 def tape_of(task: Task, *operands: str, room: int | None = None, rules=None) -> TapeState:
     """One tape at t=0; `room` pads it as if the input were that long."""
-    n = len(operands[0])
+    n = max(map(len, operands))
     digits = np.zeros((len(operands), room or n), np.int32)
-    digits[:, :n] = [task.vocabulary.encode(operand) for operand in operands]
+    for row, operand in enumerate(operands):
+        digits[row, : len(operand)] = task.vocabulary.encode(operand)
     return jitted(tape.start, task, rules or Rules())(digits, n)
 
 

@@ -1,5 +1,8 @@
 """A tape machine in plain Python, written from the paper and sharing nothing with main_jax."""
 
+import itertools
+import re
+
 
 def call(name: str, x: str, y: str, base: int) -> str:
     digits = "0123456789abcdef"[:base]
@@ -13,7 +16,10 @@ def call(name: str, x: str, y: str, base: int) -> str:
         return max(x, y)
     if x not in digits or y not in digits:
         return "0"
-    return digits[(int(x, 16) + int(y, 16) + {"Sum": 0, "SumInc": 1}[name]) % base]
+    a, b = int(x, 16), int(y, 16)
+    if name.startswith("Difference"):
+        return digits[(a - b - (name == "DifferenceDec")) % base]
+    return digits[(a + b + {"Sum": 0, "SumInc": 1}[name]) % base]
 
 
 LAYOUTS = {
@@ -22,6 +28,14 @@ LAYOUTS = {
     "increment": lambda x: f"{x}$" + "." * len(x),
     "filter_even": lambda x: f"{x}$" + "." * len(x),
     "add": lambda x, y: f"*{x}+{y}$" + "." * (len(x) + 1),
+    "subtract": lambda x, y: f"*{x}-{y}$" + "." * len(x),
+    "binary_add": lambda x, y: f"*{x}+{y}$" + "." * (len(x) + 1),
+    "maximum": lambda x, y: f"*{x},{y}$" + "." * len(x),
+    "interleave": lambda x, y: f"*{x},{y}$" + "." * (2 * len(x)),
+    "rotate": lambda x: f"{x}$" + "." * len(x),
+    "drop_duplicates": lambda x: f"{x}$" + "." * len(x),
+    "running_maximum": lambda x: f"{x}$" + "." * len(x),
+    "caesar": lambda k, x: f"{k}:{x}$" + "." * len(x),
 }
 
 ANSWERS = {
@@ -30,9 +44,17 @@ ANSWERS = {
     "increment": lambda x: "".join("1234567890"[int(c)] for c in x),
     "filter_even": lambda x: ("".join(c for c in x if c in "02468ace") + "." * len(x))[: len(x)],
     "add": lambda x, y: f"{int(x) + int(y):0{len(x) + 1}d}"[::-1],
+    "subtract": lambda x, y: str(10 ** len(x) + int(x) - int(y))[: -len(x) - 1 : -1],
+    "binary_add": lambda x, y: f"{int(x, 2) + int(y, 2):0{len(x) + 1}b}"[::-1],
+    "maximum": lambda x, y: "".join(a if a > b else b for a, b in zip(x, y, strict=True)),
+    "interleave": lambda x, y: "".join((x[i // 2], y[i // 2])[i % 2] for i in range(2 * len(x))),
+    "rotate": lambda x: (x + x)[1 : len(x) + 1],
+    "drop_duplicates": lambda x: re.sub(r"(.)\1*", r"\1", x).ljust(len(x), "."),
+    "running_maximum": lambda x: "".join(itertools.accumulate(x, max)),
+    "caesar": lambda k, x: x.translate({48 + d: str(d + int(k))[-1] for d in range(10)}),
 }
 
-BASES = {"copy": 10, "reverse": 10, "increment": 10, "filter_even": 16, "add": 10}
+BASES = {name: 10 for name in ANSWERS} | {"filter_even": 16, "binary_add": 2, "drop_duplicates": 4}
 
 
 class TapeMachine:

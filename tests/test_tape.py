@@ -22,8 +22,11 @@ def programs(draw):
     """A task, an input, and a random program of modules and heads for it."""
     task = TASKS[draw(st.sampled_from(sorted(TASKS)))]
     n = draw(st.integers(1, ROOM))
-    digits = st.text(alphabet=DIGITS[: task.base], min_size=n, max_size=n)
-    operands = [draw(digits) for _ in range(task.num_operands)]
+    lengths = [1 if name == "k" else n for name in task.operand_names]
+    operands = [
+        "".join(draw(st.lists(st.sampled_from(DIGITS[: task.base]), min_size=k, max_size=k)))
+        for k in lengths
+    ]
     cell = st.integers(0, task.tape_length(n) - 1)
     module = st.integers(0, len(task.modules) - 1)
     return task, operands, draw(st.lists(st.tuples(module, cell, cell, cell), max_size=12))

@@ -14,7 +14,8 @@ from tests.tape_machine import ANSWERS, LAYOUTS
 
 
 def random_operands(task, n, rng):
-    return ["".join(rng.choices(DIGITS[: task.base], k=n)) for _ in range(task.num_operands)]
+    lengths = [1 if name == "k" else n for name in task.operand_names]
+    return ["".join(rng.choices(DIGITS[: task.base], k=length)) for length in lengths]
 
 
 @pytest.mark.parametrize("name", TASKS)
