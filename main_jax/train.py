@@ -28,7 +28,8 @@ from main_jax.runtime.fused import FusedRuntime
 EVALUATION_SEED = 0
 # Inputs at training lengths, apart from the evaluation's, that decide whether training may stop.
 VALIDATION_SEED = 1
-NUM_VALIDATION_INPUTS = 1000
+# So many, because a case that one in thousands of short inputs has is in every hundredth long one.
+NUM_VALIDATION_INPUTS = 20_000
 
 
 @dataclasses.dataclass
@@ -189,14 +190,15 @@ class Run:
         best = self.progress.best
         self.progress.best = {name: max(rate, best.get(name, 0)) for name, rate in rates.items()}
         self.progress.evaluations = timesteps // config.evaluate_every
-        self.progress.solved = config.stop_when_solved and self._solved_at_training_length()
+        if config.stop_when_solved and self.runtime.fully_annealed:
+            self.progress.solved = self._solved_at_training_length()
+            if not self.progress.solved:
+                self.runtime.anneal_again()
         self.log.write("evaluation", timesteps, rates)
         self.display.evaluated(self.results)
 
     def _solved_at_training_length(self) -> bool:
-        """Annealed, and greedy is perfect on validation inputs of the longest training length."""
-        if not self.runtime.fully_annealed:
-            return False
+        """Whether greedy is perfect on validation inputs of the longest training length."""
         results = evaluate(
             self.agent,
             self.runtime.params,

@@ -162,6 +162,25 @@ def test_actors_on_different_devices_never_share_keys():
     assert all(np.array_equal(np.asarray(p)[0], np.asarray(p)[3]) for p in params)
 
 
+def test_run_that_fails_validation_anneals_again(tmp_path, monkeypatch):
+    """Until it passes, and only then; step size and bonus are back at full in between."""
+    verdicts, heights = [False, False, True], []
+    monkeypatch.setattr(train.Run, "_solved_at_training_length", lambda self: verdicts.pop(0))
+    anneal_again = FusedRuntime.anneal_again
+
+    def record(self):
+        anneal_again(self)
+        heights.append((self.timesteps, self.fully_annealed))
+
+    monkeypatch.setattr(FusedRuntime, "anneal_again", record)
+    tiny_run(tmp_path, calls=20, anneal_success=0.0, anneal_timesteps=100)
+    assert verdicts == []
+    rows = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    ended = rows[-1]["timesteps"]
+    assert [timesteps for timesteps, _ in heights] == [192, 384] and ended == 576
+    assert not any(annealed for _, annealed in heights)
+
+
 def test_validation_inputs_are_not_the_evaluation_inputs():
     agent = build_agent(small_config(task="reverse"))
     validation, evaluation = (

@@ -111,6 +111,13 @@ class FusedRuntime:
     def fully_annealed(self) -> bool:
         return bool(curricula.annealed(self.config, self.curriculum, self._elapsed) == 1)
 
+    def anneal_again(self) -> None:
+        """Back to full step size and bonus, which find what is still wrong, and down once more."""
+        start = parallel.replicate(np.int32(self._elapsed), self.devices)
+        self.state = self.state.replace(
+            curriculum=self.state.curriculum.replace(anneal_start=start)
+        )
+
     @property
     def attempt(self) -> int:
         return self._scalar(self.state.attempt)
