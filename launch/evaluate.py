@@ -23,6 +23,7 @@ SUITE = flags.DEFINE_enum(
     "suite", "random", ["random", "adversarial"], "Random inputs, or named hard cases, one each."
 )
 FORMAT = flags.DEFINE_enum("format", "table", ["table", "json"], "What is printed on stdout.")
+TASK_FILE = cli.task_file_flag()
 flags.mark_flag_as_required("checkpoint")
 
 
@@ -36,6 +37,7 @@ def main(arguments):
     from main_jax.evaluate import POLICIES, evaluate
     from main_jax.progress import counting, results_table
 
+    cli.load_task_file(TASK_FILE.value)
     config, agent, params, timesteps = load_controller(CHECKPOINT.value)
     policies = POLICIES if POLICY.value == "both" else (POLICY.value,)
     if SUITE.value == "adversarial":

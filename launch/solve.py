@@ -15,6 +15,7 @@ from main_jax import cli
 
 CHECKPOINT = flags.DEFINE_string("checkpoint", None, "A run's workdir or a controller.msgpack.")
 TRACE = flags.DEFINE_bool("trace", False, "Print the tape step by step.")
+TASK_FILE = cli.task_file_flag()
 flags.mark_flag_as_required("checkpoint")
 
 
@@ -28,6 +29,7 @@ def main(arguments):
     from main_jax.checkpoint import load_controller
     from main_jax.solve import solve, trace
 
+    cli.load_task_file(TASK_FILE.value)
     _, agent, params, _ = load_controller(CHECKPOINT.value)
     if TRACE.value:
         traces = [trace(agent, params, text) for text in inputs]

@@ -100,10 +100,31 @@ def positive_integers(flag: str, values: list[str]) -> list[int]:
     return [int(value) for value in values]
 
 
+def task_file_flag():
+    """A flag for launchers that take a checkpoint, which never says itself what code to run."""
+    return flags.DEFINE_string(
+        "task_file", None, "Your file that declares the checkpoint's task, if it is not built in."
+    )
+
+
+def load_task_file(path: str | None) -> None:
+    if path is not None:
+        _run_file(Path(path))
+
+
 def load_config(path: Path):
     """The config of a config file, unlocked."""
+    return _run_file(path)["get_config"]().unlock()
+
+
+def _run_file(path: Path) -> dict:
     from main_jax.errors import UserError
 
     if not path.is_file():
-        raise UserError(f"no config file {path}")
-    return runpy.run_path(str(path))["get_config"]().unlock()
+        raise UserError(f"no file {path}")
+    try:
+        return runpy.run_path(str(path))
+    except UserError:
+        raise
+    except Exception as error:  # a user's file may raise anything
+        raise UserError(f"{path}: {_one_line(error)}") from error

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from flax import struct
 from jax import lax
 
+from main_jax.errors import UserError
 from main_jax.task import OPERAND_NAMES, Task, operand_length, sample_operands
 
 REWARDS = ("progress", "sparse")
@@ -127,7 +128,7 @@ def draw_unsolved(
 def transition(task: Task, state: TapeState, action: Action) -> TapeState:
     """Calls the chosen module on the cells under the read heads and writes its results."""
     arguments = [state.tokens[action.heads[r]] for r in range(task.num_reads)]
-    results = jnp.stack([_call(task, module, arguments) for module in task.modules])[action.module]
+    results = jnp.stack([call(task, module, arguments) for module in task.modules])[action.module]
     cells = jnp.arange(state.tokens.shape[0])
     tokens = state.tokens
     for w in range(task.num_writes):  # where two heads write one cell, the later head stands
@@ -137,11 +138,11 @@ def transition(task: Task, state: TapeState, action: Action) -> TapeState:
     )
 
 
-def _call(task: Task, module, arguments: list[jax.Array]) -> jax.Array:  # i32[W]
+def call(task: Task, module, arguments: list[jax.Array]) -> jax.Array:  # i32[W]
     results = module.function(task.vocabulary, *arguments)
     results = results if isinstance(results, tuple) else (results,)
     if len(results) != task.num_writes:
-        raise ValueError(
+        raise UserError(
             f"module {module.name} returned {len(results)} tokens for {task.num_writes} write heads"
         )
     return jnp.stack([jnp.asarray(result, jnp.int32) for result in results])

@@ -24,6 +24,8 @@ from main_jax.evaluate import LengthResult, evaluate
 from main_jax.metrics import MetricsLog
 from main_jax.progress import ProgressDisplay, results_table
 from main_jax.runtime.fused import FusedRuntime
+from main_jax.task_check import check_task
+from main_jax.tasks import get_task
 
 EVALUATION_SEED = 0
 # Inputs at training lengths, apart from the evaluation's, that decide whether training may stop.
@@ -79,6 +81,7 @@ def train_and_evaluate(config: ConfigDict, workdir: Path) -> Outcome | None:
     validate_config(config)
     validate_devices(config)
     check_workdir(workdir, config)
+    check_task(get_task(config.task))
     run = Run(FrozenConfigDict(config), workdir)
     try:
         return run.until_done()

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from main_jax import tape
+from main_jax.errors import UserError
 from main_jax.modules import DIGITS, Module
 from main_jax.tape import Rules
 from main_jax.tasks import TASKS, Task
@@ -140,5 +141,5 @@ def test_module_with_wrong_number_of_results_is_named():
         reference=lambda x: x,
         modules=(Module("Pair", lambda vocabulary, x, y: (x, y)),),
     )
-    with pytest.raises(ValueError, match="Pair returned 2 tokens for 1 write heads"):
+    with pytest.raises(UserError, match="Pair returned 2 tokens for 1 write heads"):
         act(task, tape_of(task, "1"), 0, 0, 0, 0)

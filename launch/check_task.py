@@ -1,0 +1,29 @@
+"""Looks at a task before training: its tapes, and whether its modules can solve it at all.
+
+  python launch/check_task.py --config=my_task.py
+
+Checks the task as training does, shows some tapes with what is expected of them, and searches for
+the fewest steps that solve every input of length 1 and some of length 2.
+"""
+
+from absl import flags
+from ml_collections import config_flags
+
+from main_jax import cli
+
+CONFIG = config_flags.DEFINE_config_file("config", None, "A config file.", lock_config=True)
+flags.mark_flag_as_required("config")
+
+
+def main(arguments):
+    cli.no_arguments(arguments)
+    from main_jax.config import validate_config
+    from main_jax.task_view import show_task
+
+    validate_config(CONFIG.value)
+    if not show_task(CONFIG.value):
+        cli.fail("some inputs cannot be solved within the step limit", code=1)
+
+
+if __name__ == "__main__":
+    cli.run(main)
