@@ -25,6 +25,7 @@ from rich.table import Table
 
 from main_jax import cli
 from main_jax.errors import UserError
+from main_jax.markdown import replace_section
 
 HERE = Path(__file__).parent
 NUM_ROUNDS = 3
@@ -42,7 +43,6 @@ ONLY = flags.DEFINE_enum("only", None, list(MEASUREMENTS), "Only this measuremen
 BASELINE = flags.DEFINE_string("baseline", None, "Another checkout, to compare training with.")
 OUT = flags.DEFINE_string("out", None, "A folder for results.json, results.md and results.png.")
 README = flags.DEFINE_string("readme", None, "A Markdown file whose table is to be made anew.")
-BEGIN, END = "<!-- made by benchmarks/run.py -->", "<!-- end -->"
 
 
 def measure(command: list[str], checkout: Path = HERE.parent) -> list[dict]:
@@ -175,10 +175,7 @@ def write(results: dict, out: Path) -> None:
     (out / "results.md").write_text(markdown(results))
     plot(results, out / "results.png")
     if README.value:
-        readme = Path(README.value)
-        before, _, rest = readme.read_text().partition(BEGIN)
-        after = rest.partition(END)[2]
-        readme.write_text(f"{before}{BEGIN}\n{markdown(results)}{END}{after}")
+        replace_section(Path(README.value), "benchmarks/run.py", markdown(results))
 
 
 def main(arguments):

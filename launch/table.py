@@ -12,19 +12,23 @@ from absl import flags
 
 from main_jax import cli
 
-TASKS = flags.DEFINE_list("tasks", None, "Tasks; default: all five.")
+TASKS = flags.DEFINE_list("tasks", None, "Built-in tasks; default: the paper's five.")
 ROWS = flags.DEFINE_list("rows", None, "Rows of the table; default: all five.")
 NUM_SEEDS = flags.DEFINE_integer("num_seeds", 10, "Seeds 0 to this, exclusive.", lower_bound=0)
 PROTOCOL = flags.DEFINE_enum("protocol", "ours", ["ours", "paper"], "Whose training schedule.")
 RESULTS = flags.DEFINE_string("results", "results", "Where result files, table and figure go.")
 WORKDIRS = flags.DEFINE_string("workdirs", "runs/table", "Where the runs themselves are kept.")
+SHARE = flags.DEFINE_bool("share", False, "Copy a controller of each task, with a card, there too.")
+README = flags.DEFINE_string("readme", None, "A Markdown file whose table is to be made anew.")
 RUN = flags.DEFINE_string("run", None, "Only this run, here and now: protocol/task/row/seed.")
 
 
 def main(arguments):
     cli.no_arguments(arguments)
     from main_jax import table
-    from main_jax.table_report import write_report
+    from main_jax.markdown import replace_section
+    from main_jax.table_report import PAPER, write_report
+    from main_jax.table_share import share_controllers
 
     results, workdirs = Path(RESULTS.value), Path(WORKDIRS.value)
 
@@ -39,11 +43,17 @@ def main(arguments):
         table.RunName.parse(f"{PROTOCOL.value}/{task}/{row}/{seed}")
         for row in ROWS.value or table.ROWS
         for seed in range(NUM_SEEDS.value)
-        for task in TASKS.value or table.TASKS
+        for task in TASKS.value or PAPER
     ]
     configs = {name: config_of(name) for name in names}
     failures = table.run_grid(configs, results, workdirs, __file__, cli.USER_ENVIRONMENT)
-    print(write_report(results, PROTOCOL.value))
+    report = write_report(results, PROTOCOL.value)
+    print(report)
+    if SHARE.value:
+        for folder in share_controllers(results, workdirs, PROTOCOL.value):
+            print(f"controller: {folder}")
+    if README.value:
+        replace_section(Path(README.value), "launch/table.py", report)
     if failures:
         cli.fail(f"{failures} runs failed; see {workdirs}/logs", code=1)
 

@@ -19,7 +19,7 @@ def base_config() -> ConfigDict:
     config.hidden_sizes = (128,)
 
     # Episode
-    config.reward = "progress"  # or "sparse"
+    config.reward = "progress"  # or "prefix", or "sparse"
     config.cell_reward = 0.3
     config.success_reward = 1.0
     config.steps_per_digit = 1.5

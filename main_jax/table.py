@@ -18,9 +18,9 @@ import main_jax
 from main_jax.checkpoint import load_controller, write_atomically
 from main_jax.errors import TrainingError, UserError
 from main_jax.evaluate import evaluate
+from main_jax.tasks import TASKS
 from main_jax.train import train_and_evaluate
 
-TASKS = ("copy", "reverse", "increment", "filter_even", "add")
 ROWS = {
     "attention": {},
     "no_tape_values": {"view": "no_tape_values"},

@@ -6,7 +6,10 @@ from pathlib import Path
 
 from main_jax.checkpoint import write_atomically
 from main_jax.errors import UserError
-from main_jax.table import REPORTED_INPUTS, ROWS, TASKS
+from main_jax.table import REPORTED_INPUTS, ROWS
+from main_jax.tasks import PAPER_TASKS, TASKS
+
+PAPER = [task.name for task in PAPER_TASKS]
 
 # Runs of 10 with 100 % success at length 100, Table 2 of the paper.
 PAPER_COUNTS = {
@@ -37,39 +40,51 @@ def final_rate(run: dict, length: int, policy: str = "greedy") -> float:
 
 
 def markdown(cells: dict[tuple[str, str], list[dict]]) -> str:
-    """Perfect runs at length 100: final greedy, final sampled, best greedy; and the paper's."""
-    lines = [
-        "| row | " + " | ".join(TASKS) + " |",
-        "|---|" + "---|" * len(TASKS),
-    ]
+    """The paper's tasks beside the paper's counts, and a table of the others if there are any."""
+    tables = [_table(cells, PAPER)]
+    others = _others(cells)
+    if others:
+        tables.append(_table(cells, others))
+    return "\n".join(tables)
+
+
+def _others(cells) -> list[str]:
+    return [task for task in TASKS if task not in PAPER and any(task == t for t, _ in cells)]
+
+
+def _table(cells, tasks: list[str]) -> str:
+    lines = ["| row | " + " | ".join(tasks) + " |", "|---|" + "---|" * len(tasks)]
     for row in ROWS:
-        ours, sampled, best, longer, steps = [], [], [], [], []
-        for task in TASKS:
-            runs = cells.get((task, row), [])
-            count = len(runs)
-            ours.append(_share(sum(final_rate(r, 100) == 1 for r in runs), count))
-            sampled.append(_share(sum(final_rate(r, 100, "sample") == 1 for r in runs), count))
-            best.append(_share(sum(r["best"]["greedy_100"] == 1 for r in runs), count))
-            longer.append(_share(sum(final_rate(r, 1000) == 1 for r in runs), count))
-            solved = [r["first_perfect_at_100"] for r in runs if r["first_perfect_at_100"]]
-            steps.append(f"{statistics.median(solved) / 1e6:.2f}M" if solved else "-")
-        if not any(cells.get((task, row)) for task in TASKS):
-            continue
-        paper = [f"{count} of 10" for count in PAPER_COUNTS[row]]
-        for name, values in (
-            (f"**{row}, final, greedy**", ours),
-            ("final, sampled", sampled),
-            ("best, greedy", best),
-            ("final, greedy, length 1000", longer),
-            ("median timesteps to the first perfect evaluation", steps),
-            ("paper (best)", paper),
-        ):
-            lines.append(f"| {name} | " + " | ".join(values) + " |")
+        of_tasks = [cells.get((task, row), []) for task in tasks]
+        if any(of_tasks):
+            counts = {f"**{row}, final, greedy**": [_perfect(runs) for runs in of_tasks]}
+            counts |= _details(of_tasks)
+            if tasks == PAPER:
+                counts["paper (best)"] = [f"{count} of 10" for count in PAPER_COUNTS[row]]
+            lines += [f"| {name} | " + " | ".join(values) + " |" for name, values in counts.items()]
     return "\n".join(lines) + "\n"
 
 
-def _share(count: int, total: int) -> str:
-    return f"{count} of {total}" if total else "-"
+def _details(of_tasks: list[list[dict]]) -> dict[str, list[str]]:
+    best = [_share([r["best"]["greedy_100"] == 1 for r in runs]) for runs in of_tasks]
+    steps = []
+    for runs in of_tasks:
+        solved = [r["first_perfect_at_100"] for r in runs if r["first_perfect_at_100"]]
+        steps.append(f"{statistics.median(solved) / 1e6:.2f}M" if solved else "-")
+    return {
+        "final, sampled": [_perfect(runs, policy="sample") for runs in of_tasks],
+        "best, greedy": best,
+        "final, greedy, length 1000": [_perfect(runs, length=1000) for runs in of_tasks],
+        "median timesteps to the first perfect evaluation": steps,
+    }
+
+
+def _perfect(runs: list[dict], length: int = 100, policy: str = "greedy") -> str:
+    return _share([final_rate(run, length, policy) == 1 for run in runs])
+
+
+def _share(outcomes: list[bool]) -> str:
+    return f"{sum(outcomes)} of {len(outcomes)}" if outcomes else "-"
 
 
 def draw_figure(cells: dict[tuple[str, str], list[dict]], path: Path) -> None:
@@ -79,8 +94,14 @@ def draw_figure(cells: dict[tuple[str, str], list[dict]], path: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, panels = pyplot.subplots(1, len(TASKS), figsize=(3.2 * len(TASKS), 3), sharey=True)
-    for panel, task in zip(panels, TASKS, strict=True):
+    tasks = PAPER + _others(cells)
+    lines = -(-len(tasks) // len(PAPER))
+    figure, panels = pyplot.subplots(
+        lines, len(PAPER), figsize=(3.2 * len(PAPER), 3 * lines), sharey=True, squeeze=False
+    )
+    for panel in panels.flat[len(tasks) :]:
+        panel.axis("off")
+    for panel, task in zip(panels.flat, tasks, strict=False):
         for shift, row in enumerate(ROWS):
             runs = cells.get((task, row), [])
             if not runs:
@@ -98,14 +119,15 @@ def draw_figure(cells: dict[tuple[str, str], list[dict]], path: Path) -> None:
         panel.set_xticks(range(len(REPORTED_INPUTS)), list(REPORTED_INPUTS))
         panel.set_xlabel("input length")
         panel.set_ylim(-0.05, 1.05)
-    panels[0].set_ylabel("success rate, greedy")
+    for panel in panels[:, 0]:
+        panel.set_ylabel("success rate, greedy")
     shown = {
         label: handle
-        for panel in panels
+        for panel in panels.flat
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
     }
     figure.legend(shown.values(), shown.keys(), loc="lower center", ncols=len(ROWS), frameon=False)
-    figure.tight_layout(rect=(0, 0.08, 1, 1))
+    figure.tight_layout(rect=(0, 0.08 / lines, 1, 1))
     figure.savefig(path, dpi=120)
     pyplot.close(figure)
 

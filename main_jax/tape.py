@@ -15,7 +15,7 @@ from jax import lax
 from main_jax.errors import UserError
 from main_jax.task import OPERAND_NAMES, Task, operand_length, sample_operands
 
-REWARDS = ("progress", "sparse")
+REWARDS = ("progress", "prefix", "sparse")
 NOT_A_TARGET = -1
 NONE_YET = -1
 MAX_REDRAWS = 100
@@ -43,7 +43,8 @@ class TapeState(struct.PyTreeNode):
 class Rules:
     """What the paper leaves open about an episode."""
 
-    reward: str = "progress"  # or "sparse": success only
+    # What pays besides success: every right target cell, those before the first wrong one, nothing
+    reward: str = "progress"  # or "prefix", or "sparse"
     cell_reward: float = 0.3
     success_reward: float = 1.0
     steps_per_digit: float = 1.5
@@ -152,6 +153,15 @@ def correct_cells(state: TapeState) -> jax.Array:
     return jnp.sum(state.tokens == state.target)
 
 
+def correct_prefix(state: TapeState) -> jax.Array:
+    """Target cells before the first that is wrong."""
+    is_target = state.target != NOT_A_TARGET
+    cells = jnp.arange(is_target.shape[0])
+    wrong = is_target & (state.tokens != state.target)
+    first_wrong = jnp.min(jnp.where(wrong, cells, cells.shape[0]))
+    return jnp.sum(is_target & (cells < first_wrong))
+
+
 def solved(state: TapeState) -> jax.Array:
     """The halting oracle: every target cell holds the expected token."""
     return jnp.all((state.target == NOT_A_TARGET) | (state.tokens == state.target))
@@ -173,7 +183,8 @@ def reward(rules: Rules, before: TapeState, after: TapeState) -> jax.Array:
     success = rules.success_reward * solved(after)
     if rules.reward == "sparse":
         return success
-    return success + rules.cell_reward * (correct_cells(after) - correct_cells(before))
+    count = correct_prefix if rules.reward == "prefix" else correct_cells
+    return success + rules.cell_reward * (count(after) - count(before))
 
 
 def select(condition: jax.Array, if_true, if_false):

@@ -1,6 +1,7 @@
 """A tape machine in plain Python, written from the paper and sharing nothing with main_jax."""
 
 import itertools
+import os.path
 import re
 
 
@@ -71,6 +72,11 @@ class TapeMachine:
     def correct(self) -> int:
         output = self.tape[len(self.tape) - len(self.answer) :]
         return sum(a == b for a, b in zip(output, self.answer, strict=True))
+
+    @property
+    def correct_prefix(self) -> int:
+        output = self.tape[len(self.tape) - len(self.answer) :]
+        return len(os.path.commonprefix([output, self.answer]))
 
     @property
     def solved(self) -> bool:

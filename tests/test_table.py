@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 
 from main_jax import table
+from main_jax.checkpoint import load_controller, save_controller
 from main_jax.config import base_config, validate_config
 from main_jax.errors import TrainingError, UserError
+from main_jax.markdown import replace_section
 from main_jax.table import RunName, Workers, perform, run_config, run_grid
-from main_jax.table_report import write_report
-from tests.helpers import small_config
+from main_jax.table_report import PAPER, write_report
+from main_jax.table_share import share_controllers
+from tests.helpers import small_agent, small_config, small_params
 
 NAMES = [RunName("ours", "copy", "attention", seed) for seed in range(3)]
 
@@ -103,7 +106,7 @@ def test_report_counts_every_seed_and_stands_beside_the_paper(tmp_path):
         path.write_text(json.dumps(fake_result(name, rates, 500_000 * (seed + 1))))
     text = write_report(tmp_path, "ours")
     lines = [line.strip("| ").split(" | ") for line in text.splitlines()[2:]]
-    rows = {line[0]: line[1 + table.TASKS.index("reverse")] for line in lines}
+    rows = {line[0]: line[1 + PAPER.index("reverse")] for line in lines}
     assert rows["**attention, final, greedy**"] == "2 of 3"
     assert rows["best, greedy"] == "3 of 3"
     assert rows["final, greedy, length 1000"] == "1 of 3"
@@ -111,6 +114,47 @@ def test_report_counts_every_seed_and_stands_beside_the_paper(tmp_path):
     assert rows["median timesteps to the first perfect evaluation"] == "1.00M"
     assert (tmp_path / "table-ours.md").read_text() == text
     assert (tmp_path / "figure-ours.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_more_tasks_have_a_table_of_their_own(tmp_path):
+    for task in ("reverse", "caesar"):
+        name = RunName("ours", task, "attention", 0)
+        path = name.result_path(tmp_path)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(fake_result(name, (1, 1, 1, 1), 500_000)))
+    paper, more = write_report(tmp_path, "ours").split("\n\n")
+    assert "caesar" not in paper and "paper (best)" in paper
+    assert more.startswith("| row | caesar |") and "paper (best)" not in more
+
+
+def test_shared_controller_is_the_first_that_passed_its_validation(tmp_path):
+    """Not the one with the best test score, which here is seed 2."""
+    config = json.loads(small_config(task="copy", total_timesteps=1000).to_json())
+    params = small_params(small_agent(task="copy"))
+    for seed, (timesteps, rate) in enumerate([(1000, 1), (900, 0), (800, 1)]):
+        name = RunName("ours", "copy", "attention", seed)
+        path = name.result_path(tmp_path)
+        path.parent.mkdir(exist_ok=True)
+        extra = {"config": config, "timesteps": timesteps, "training_seconds": 1, "versions": {}}
+        result = fake_result(name, (rate,) * 4, None) | extra
+        result["final"] = [r | {"num_inputs": 100, "mean_steps": 1.0} for r in result["final"]]
+        path.write_text(json.dumps(result))
+        workdir = tmp_path / "runs" / str(name)
+        workdir.mkdir(parents=True)
+        save_controller(workdir / "controller.msgpack", small_config(task="copy"), params, seed)
+    (folder,) = share_controllers(tmp_path, tmp_path / "runs", "ours")
+    assert load_controller(str(folder))[3] == 1
+    card = (folder / "card.md").read_text()
+    assert "seed 1" in card and "| 100 | greedy | 0 of 100 |" in card and "**wrong**" in card
+
+
+def test_report_goes_between_the_markers_of_a_readme(tmp_path):
+    readme = tmp_path / "README.md"
+    readme.write_text("a\n<!-- made by x -->\nold\n<!-- end -->\nb\n<!-- end -->\n")
+    replace_section(readme, "x", "new\n")
+    assert readme.read_text() == "a\n<!-- made by x -->\nnew\n<!-- end -->\nb\n<!-- end -->\n"
+    with pytest.raises(UserError, match="made by y"):
+        replace_section(readme, "y", "new\n")
 
 
 def test_grid_skips_what_is_there_and_counts_failures(tmp_path, capsys):

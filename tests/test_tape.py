@@ -37,19 +37,26 @@ def programs(draw):
 @given(programs())
 def test_random_programs_equal_the_plain_python_machine(program):
     task, operands, actions = program
-    rules = Rules(cell_reward=0.5, success_reward=2.0)
+    by_cells, by_prefix = (
+        Rules(reward=reward, cell_reward=0.5, success_reward=2.0)
+        for reward in ("progress", "prefix")
+    )
     machine = TapeMachine(task.name, *operands)
-    state = tape_of(task, *operands, room=ROOM, rules=rules)
+    state = tape_of(task, *operands, room=ROOM)
     assert text_of(task, state) == machine.tape
     for module, *heads in actions:
-        correct_before = machine.correct
+        correct, prefix = machine.correct, machine.correct_prefix
         machine.act(task.modules[module].name, *heads)
         after = act(task, state, module, *heads)
         assert text_of(task, after) == machine.tape
         assert bool(jitted(tape.solved)(after)) == machine.solved
         assert int(jitted(tape.correct_cells)(after)) == machine.correct
-        gained = 0.5 * (machine.correct - correct_before) + 2.0 * machine.solved
-        assert float(jitted(tape.reward, rules)(state, after)) == pytest.approx(gained)
+        for rules, gained in (
+            (by_cells, machine.correct - correct),
+            (by_prefix, machine.correct_prefix - prefix),
+        ):
+            reward = float(jitted(tape.reward, rules)(state, after))
+            assert reward == pytest.approx(0.5 * gained + 2.0 * machine.solved)
         state = after
     assert int(state.steps) == len(actions)
 

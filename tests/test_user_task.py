@@ -1,0 +1,94 @@
+"""The tutorial's own file, from outside the package, through every command."""
+
+import json
+import re
+
+import pytest
+
+from tests.test_launch import ROOT, assert_user_error, launch
+
+SMALL = (
+    *("--config.channels=16", "--config.hidden_sizes=(64,)", "--config.unroll_length=8"),
+    *("--config.max_difficulty=6", "--config.evaluation_lengths=(6,)"),
+    *("--config.entropy_decay_timesteps=200000", "--config.anneal_timesteps=100000"),
+    *("--config.evaluate_every=100000", "--config.total_timesteps=600000"),
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("elsewhere")
+    tutorial = (ROOT / "docs" / "tutorial.md").read_text()
+    program = re.search(r"```python\n(.*?)```", tutorial, re.DOTALL).group(1)
+    assert len(program.splitlines()) < 25
+    (folder / "double.py").write_text(program)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def trained(folder):
+    result = launch("local", "--config=double.py", "--workdir=run", *SMALL, cwd=folder)
+    assert result.returncode == 0, result.stderr
+    return folder
+
+
+def test_training_reaches_most_inputs(trained):
+    result = launch(
+        "evaluate",
+        *("--checkpoint=run", "--task_file=double.py", "--lengths=6", "--policy=greedy"),
+        "--format=json",
+        cwd=trained,
+    )
+    (row,) = json.loads(result.stdout)["results"]
+    assert row["success_rate"] >= 0.9
+
+
+def test_solve_uses_the_users_module(trained):
+    arguments = ("--checkpoint=run", "--task_file=double.py", "--trace", "57")
+    result = launch("solve", *arguments, cwd=trained)
+    assert "Double(" in result.stdout
+    assert re.search(r"^57\t04\tok\t\d+$", result.stdout, re.MULTILINE), result.stdout
+
+
+def test_checkpoint_alone_never_runs_the_users_file(trained):
+    result = launch("solve", "--checkpoint=run", "57", cwd=trained)
+    assert_user_error(result, "unknown task 'double'", "--task_file=FILE")
+
+
+def test_check_task_says_what_is_possible(folder):
+    result = launch("check_task", "--config=double.py", cwd=folder)
+    assert result.returncode == 0, result.stderr
+    assert "length 1: 10 of 10 inputs can be solved, in 1 to 1 steps" in result.stdout
+    assert "length 2: 100 of 100 inputs can be solved, in 2 to 2 steps" in result.stdout
+
+
+def test_check_task_says_what_is_impossible(folder):
+    arguments = ("--config.steps_per_digit=0.0", "--config.extra_steps=1")
+    result = launch("check_task", "--config=double.py", *arguments, cwd=folder)
+    assert result.returncode == 1
+    assert "no 1 steps solve" in result.stdout and "cannot be solved" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["local", "check_task"])
+def test_mistake_in_the_file_is_one_line(folder, name):
+    program = (folder / "double.py").read_text()
+    (folder / "wrong.py").write_text(program.replace("2 * int(digit) % 10", "2 * int(digit)"))
+    result = launch(name, "--config=wrong.py", cwd=folder)
+    assert_user_error(result, "wrong.py", "task 'double', target_length", "2 cells")
+    (folder / "broken.py").write_text(program + "\n1 / 0\n")
+    assert_user_error(launch(name, "--config=broken.py", cwd=folder), "division by zero")
+
+
+def test_broken_task_file_is_one_line(trained):
+    (trained / "broken.py").write_text("1 / 0")
+    result = launch("solve", "--checkpoint=run", "--task_file=broken.py", "57", cwd=trained)
+    assert_user_error(result, "broken.py", "division by zero")
+    result = launch("solve", "--checkpoint=run", "--task_file=absent.py", "57", cwd=trained)
+    assert_user_error(result, "no file absent.py")
+
+
+def test_built_in_names_are_taken(folder):
+    program = (folder / "double.py").read_text().replace('"double"', '"copy"')
+    (folder / "taken.py").write_text(program)
+    result = launch("local", "--config=taken.py", cwd=folder)
+    assert_user_error(result, "task 'copy' is built in")
