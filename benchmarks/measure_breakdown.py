@@ -7,33 +7,34 @@ import common
 
 def main() -> None:
     common.prepare(cores=1)
+    from main_jax.agent import build_agent
+
+    config = common.config_at_full_difficulty("reverse")
+    steps = config.batch_size * config.unroll_length
+    times = common.seconds_side_by_side(parts_of(build_agent(config), config, steps))
+    common.report(
+        [common.row(name, 1e6 * seconds / steps, "µs/step") for name, seconds in times.items()]
+    )
+
+
+def parts_of(agent, config, steps: int) -> dict:
+    """What a training step is made of, each part compiled apart, on what an unroll gave."""
     import jax
     import jax.numpy as jnp
 
     from main_jax import policy, tape
     from main_jax.actor import init_actor, unroll
-    from main_jax.agent import build_agent
     from main_jax.context import observe
     from main_jax.learner import gradients_of, init_learner, update
     from main_jax.vtrace import LossCosts
 
-    config = common.config_at_full_difficulty("reverse")
-    agent, max_n, key = build_agent(config), config.max_difficulty, jax.random.PRNGKey(0)
-    task, rules = agent.task, agent.rules
+    task, rules, max_n, key = agent.task, agent.rules, config.max_difficulty, jax.random.PRNGKey(0)
+    difficulty = jnp.int32(max_n)
     learner = jax.jit(lambda k: init_learner(agent, config, k))(key)
-    params, difficulty = learner.params, jnp.int32(max_n)
     actor = jax.jit(lambda k: init_actor(agent, k, config.batch_size, difficulty, max_n))(key)
 
     def act(params, actor):
         return unroll(agent, params, actor, difficulty, max_n, config.unroll_length)
-
-    trajectory = jax.jit(act)(params, actor)[1]
-    steps = config.batch_size * config.unroll_length
-    tapes = jax.tree.map(lambda x: x[:-1].reshape(steps, *x.shape[2:]), trajectory.tapes)
-    actions = jax.tree.map(lambda x: x.reshape(steps, *x.shape[2:]), trajectory.actions)
-    outputs = jax.jit(agent)(params, tapes)
-    chances = jax.random.uniform(key, (steps, policy.num_choices(task)))
-    costs = LossCosts(discount=config.discount, value=config.value_cost, entropy=0.1)
 
     def sample(outputs, chances):
         sampled = jax.vmap(policy.sample)(outputs, chances)
@@ -43,27 +44,31 @@ def main() -> None:
         moved = jax.vmap(functools.partial(tape.transition, task))(tapes, actions)
         return moved, jax.vmap(functools.partial(tape.reward, rules))(tapes, moved)
 
+    def draw(key):
+        return tape.draw_unsolved(task, rules, key, steps, difficulty, max_n)
+
     def gradient(params, trajectory):
+        costs = LossCosts(discount=config.discount, value=config.value_cost, entropy=0.1)
         return gradients_of(agent, costs, params, trajectory)
 
-    parts = {
+    def learn(learner, trajectory):
+        return update(agent, config, learner, trajectory, jnp.float32(0))
+
+    params, trajectory = learner.params, jax.jit(act)(learner.params, actor)[1]
+    tapes = jax.tree.map(lambda x: x[:-1].reshape(steps, *x.shape[2:]), trajectory.tapes)
+    actions = jax.tree.map(lambda x: x.reshape(steps, *x.shape[2:]), trajectory.actions)
+    outputs = jax.jit(agent)(params, tapes)
+    chances = jax.random.uniform(key, (steps, policy.num_choices(task)))
+    return {
         "context": common.compiled(jax.vmap(functools.partial(observe, task, agent.view)), tapes),
         "context and forward pass": common.compiled(agent, params, tapes),
         "sampling": common.compiled(sample, outputs, chances),
         "transition and reward": common.compiled(move, tapes, actions),
-        "drawing new inputs": common.compiled(
-            lambda key: tape.draw_unsolved(task, rules, key, steps, difficulty, max_n), key
-        ),
+        "drawing new inputs": common.compiled(draw, key),
         "unroll (all of the above)": common.compiled(act, params, actor),
         "loss gradient": common.compiled(gradient, params, trajectory),
-        "loss gradient and optimiser": common.compiled(
-            lambda state, t: update(agent, config, state, t, jnp.float32(0)), learner, trajectory
-        ),
+        "loss gradient and optimiser": common.compiled(learn, learner, trajectory),
     }
-    times = common.seconds_side_by_side(parts)
-    common.report(
-        [common.row(name, 1e6 * seconds / steps, "µs/step") for name, seconds in times.items()]
-    )
 
 
 if __name__ == "__main__":

@@ -10,13 +10,8 @@ import common
 def main() -> None:
     common.prepare(cores=1)
     import jax
-    import jax.numpy as jnp
-    import numpy as np
-    from torch_controller import TorchController
 
     from main_jax.agent import build_agent
-    from main_jax.dm_env_adapter import TapeEnvironment
-    from main_jax.evaluate import fixed_inputs
     from main_jax.learner import init_learner
     from main_jax.runtime.fused import FusedRuntime
 
@@ -24,31 +19,11 @@ def main() -> None:
     agent = build_agent(config)
     learner = jax.jit(lambda key: init_learner(agent, config, key))(jax.random.PRNGKey(0))
     steps = config.batch_size * config.unroll_length
-    tapes = fixed_inputs(agent, config.max_difficulty, steps, seed=0)
-    peer = TorchController(learner.params["params"], agent._observe(tapes), agent)
-    ours = jax.jit(agent)(learner.params, tapes)
-    for mine, theirs in zip(jax.tree.leaves(ours), peer.forward(), strict=True):
-        np.testing.assert_allclose(mine, theirs.detach().numpy(), rtol=1e-3, atol=1e-4)
-
-    def loss(params, tapes):
-        return sum(jnp.sum(jnp.square(x)) for x in jax.tree.leaves(agent(params, tapes)))
-
-    def in_groups(params, tapes):
-        groups = jax.tree.map(lambda x: x.reshape(-1, 64, *x.shape[1:]), tapes)
-        gradients = jax.lax.map(lambda group: jax.grad(loss)(params, group), groups)
-        return jax.tree.map(lambda x: x.sum(axis=0), gradients)
-
     runtime = FusedRuntime(agent, config)
-    environments = [
-        TapeEnvironment(agent.task, agent.rules, config.max_difficulty, seed=seed)
-        for seed in range(config.batch_size)
-    ]
-    loop = PythonLoop(agent, config, learner, environments)
     times = common.seconds_side_by_side(
         {
-            "ours": common.compiled(in_groups, learner.params, tapes),
-            "torch": peer.forward_and_backward,
-            "loop": loop.step,
+            **gradients_of_both(agent, config, learner.params, steps),
+            "loop": PythonLoop(agent, config, learner).step,
             "fused": runtime.step,
         },
         seconds=30,
@@ -66,20 +41,54 @@ def main() -> None:
     )
 
 
+def gradients_of_both(agent, config, params, steps: int) -> dict:
+    """Forward and backward passes over one batch of tapes, ours and PyTorch's."""
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+    from torch_controller import TorchController
+
+    from main_jax.evaluate import fixed_inputs
+
+    tapes = fixed_inputs(agent, config.max_difficulty, steps, seed=0)
+    peer = TorchController(params["params"], agent._observe(tapes), agent)
+    ours = jax.jit(agent)(params, tapes)
+    for mine, theirs in zip(jax.tree.leaves(ours), peer.forward(), strict=True):
+        np.testing.assert_allclose(mine, theirs.detach().numpy(), rtol=1e-3, atol=1e-4)
+
+    def loss(params, tapes):
+        return sum(jnp.sum(jnp.square(x)) for x in jax.tree.leaves(agent(params, tapes)))
+
+    def in_groups(params, tapes):
+        groups = jax.tree.map(lambda x: x.reshape(-1, 64, *x.shape[1:]), tapes)
+        gradients = jax.lax.map(lambda group: jax.grad(loss)(params, group), groups)
+        return jax.tree.map(lambda x: x.sum(axis=0), gradients)
+
+    return {
+        "ours": common.compiled(in_groups, params, tapes),
+        "torch": peer.forward_and_backward,
+    }
+
+
 class PythonLoop:
     """One actor-learner step as a plain loop: environments one by one, everything else compiled."""
 
-    def __init__(self, agent, config, learner, environments):
+    def __init__(self, agent, config, learner):
         import jax
         import jax.numpy as jnp
         import numpy as np
 
         from main_jax import policy
         from main_jax.actor import init_actor, unroll
+        from main_jax.dm_env_adapter import TapeEnvironment
         from main_jax.learner import update
 
-        self._environments, self._config, self._learner = environments, config, learner
-        self._observations = [e.reset().observation for e in environments]
+        self._config, self._learner = config, learner
+        self._environments = [
+            TapeEnvironment(agent.task, agent.rules, config.max_difficulty, seed=seed)
+            for seed in range(config.batch_size)
+        ]
+        self._observations = [e.reset().observation for e in self._environments]
         self._uniform = np.random.default_rng(0).uniform
         max_n, key = config.max_difficulty, jax.random.PRNGKey(1)
         actor = init_actor(agent, key, config.batch_size, jnp.int32(max_n), max_n)

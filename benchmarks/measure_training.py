@@ -48,7 +48,7 @@ def main(task: str, cores: int, first: int = 0) -> None:
         [
             common.row(case, steps, "steps/s"),
             common.row(f"{case}: products' share of the rate below", share, "%"),
-            common.row(f"{case}: per GFLOP/s of the rate below", 1e9 * steps / peak, "steps/s"),
+            common.row(f"{case}: per unit of the rate below", 1e9 * steps / peak, "steps/GFLOP"),
             common.row(f"{case}: rate of a large product on these cores", peak / 1e9, "GFLOP/s"),
         ]
     )

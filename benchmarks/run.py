@@ -140,27 +140,34 @@ def markdown(results: dict) -> str:
 
 
 def plot(results: dict, path: Path) -> None:
+    """A panel for everything of one measurement that has one unit, so that bars can be compared."""
     import matplotlib
 
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
-    measured = {name: rows for name, rows in results["measurements"].items() if len(rows) > 1}
-    height = sum(len(rows) for rows in measured.values())
+    panels: dict[tuple[str, str], list[dict]] = {}
+    for name, rows in results["measurements"].items():
+        for row in rows:
+            panels.setdefault((name, row["unit"]), []).append(row)
+    panels = {title: rows for title, rows in panels.items() if len(rows) > 1}
     figure, axes = plt.subplots(
-        len(measured),
-        figsize=(9, 0.4 * height + len(measured)),
-        height_ratios=[len(rows) for rows in measured.values()],
+        len(panels),
+        figsize=(9, sum(0.3 * len(rows) + 0.7 for rows in panels.values())),
+        height_ratios=[len(rows) + 1 for rows in panels.values()],
         squeeze=False,
         layout="constrained",
     )
-    for axis, (name, rows) in zip(axes[:, 0], measured.items(), strict=True):
-        bars = axis.barh([row["case"] for row in rows], [row["value"] for row in rows])
-        axis.bar_label(bars, [f" {number(row['value'])} {row['unit']}" for row in rows])
-        axis.set(title=name, xscale="log")
-        axis.invert_yaxis()
+    for axis, ((name, unit), rows) in zip(axes[:, 0], panels.items(), strict=True):
+        values = [row["value"] for row in rows]
+        bars = axis.barh([row["case"] for row in rows], values, height=0.7)
+        axis.bar_label(bars, [f" {number(value)}" for value in values])
+        wide = max(values) > 100 * min(values)
+        axis.set(xscale="log" if wide else "linear", ylim=(len(rows) - 0.5, -0.5))
+        axis.set_title(f"{name}, {unit}" + (" (logarithmic)" if wide else ""), loc="left")
+        axis.margins(x=0.12)
         axis.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, dpi=120)
+    figure.savefig(path, dpi=110)
 
 
 def write(results: dict, out: Path) -> None:
