@@ -91,6 +91,16 @@ def no_arguments(arguments: list[str]) -> None:
         fail(f"unexpected argument {arguments[0]!r}; flags look like --name=value")
 
 
+def read_inputs(arguments: list[str]) -> list[str]:
+    """The inputs of a command line; `-` stands for the lines of stdin."""
+    if not arguments:
+        fail("no input given; `-` reads one a line from stdin")
+    inputs = []
+    for argument in arguments:
+        inputs += sys.stdin.read().splitlines() if argument == "-" else [argument]
+    return inputs
+
+
 def positive_integers(flag: str, values: list[str]) -> list[int]:
     for value in values:
         if not value.isascii() or not value.isdigit() or not 0 < int(value) <= 10**6:
