@@ -8,8 +8,6 @@
 The page is one file and needs no network. WORKDIR@TIMESTEPS is a checkpoint that the run still has.
 """
 
-from pathlib import Path
-
 from absl import flags
 
 from main_jax import cli
@@ -25,9 +23,7 @@ def main(arguments):
     inputs = cli.read_inputs(arguments)
     if not inputs:
         cli.fail("no input on stdin")
-    out = Path(OUT.value)
-    if not out.parent.is_dir():
-        cli.fail(f"--out: there is no directory {out.parent}")
+    out = cli.output_file("out", OUT.value)
     from main_jax.checkpoint import load_controller
     from main_jax.progress import counting
     from main_jax.replay import check_inputs, record, write_replay

@@ -101,6 +101,16 @@ def read_inputs(arguments: list[str]) -> list[str]:
     return inputs
 
 
+def output_file(flag: str, value: str) -> Path:
+    """The path of a file to be written, known to have a place before any work is done."""
+    path = Path(value)
+    if not path.parent.is_dir():
+        fail(f"--{flag}: there is no directory {path.parent}")
+    if path.is_dir():
+        fail(f"--{flag}: {path} is a directory")
+    return path
+
+
 def positive_integers(flag: str, values: list[str]) -> list[int]:
     for value in values:
         if not value.isascii() or not value.isdigit() or not 0 < int(value) <= 10**6:

@@ -6,6 +6,7 @@ an array longer than itself; cells at `length` and beyond are padding that nothi
 
 import dataclasses
 import functools
+from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
@@ -126,7 +127,7 @@ def draw_unsolved(
 def transition(task: Task, state: TapeState, action: Action) -> TapeState:
     """Calls the chosen module on the cells under the read heads and writes its results."""
     arguments = [state.tokens[action.heads[r]] for r in range(task.num_reads)]
-    results = jnp.stack([_call(task, module, arguments) for module in task.modules])[action.module]
+    results = jnp.stack([call(task, module, arguments) for module in task.modules])[action.module]
     cells = jnp.arange(state.tokens.shape[0])
     tokens = state.tokens
     for w in range(task.num_writes):  # where two heads write one cell, the later head stands
@@ -136,7 +137,7 @@ def transition(task: Task, state: TapeState, action: Action) -> TapeState:
     )
 
 
-def _call(task: Task, module, arguments: list[jax.Array]) -> jax.Array:  # i32[W]
+def call(task: Task, module, arguments: Sequence[jax.Array]) -> jax.Array:  # i32[W]
     results = module.function(task.vocabulary, *arguments)
     results = results if isinstance(results, tuple) else (results,)
     if len(results) != task.num_writes:

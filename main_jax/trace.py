@@ -120,7 +120,8 @@ def terminal_lines(episode: Episode) -> list[Text]:
 
 
 def _terminal_line(episode: Episode, number: int, cells: str) -> Text:
-    line = Text(f"{number:4d}  ", "dim")
+    line = Text()
+    line.append(f"{number:4d}  ", "dim")
     last = number == len(episode.steps)
     for position, (cell, expected) in enumerate(zip(cells, episode.target, strict=True)):
         if expected == ANYTHING:
