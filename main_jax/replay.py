@@ -1,14 +1,10 @@
 """Episodes as one HTML file that plays them, offline and without anything else.
 
-The page is made of the files in main_jax/assets. Its data is JSON that only ever becomes text on
-the page, and its content security policy lets nothing run or load but what this module put there.
+The page's scripts are in main_jax/assets. Its data is JSON, and only ever becomes text on the page.
 """
 
 import base64
 import dataclasses
-import hashlib
-import json
-import re
 import zlib
 from pathlib import Path
 
@@ -17,10 +13,10 @@ import numpy as np
 from main_jax.agent import Agent
 from main_jax.checkpoint import write_atomically
 from main_jax.errors import UserError
+from main_jax.page import fill_page, json_for_html
 from main_jax.solve import tapes_of
 from main_jax.trace import Episode, run_episode
 
-ASSETS = Path(__file__).with_name("assets")
 SCRIPTS = ("episode.js", "tape_view.js", "panel.js", "player.js")
 # A browser holds a byte for each cell, head and step of the episode on show: 9 MB at length 1,000.
 MAX_BYTES_PER_EPISODE = 64_000_000
@@ -63,25 +59,7 @@ def write_replay(path: Path, recordings: list[Recording]) -> None:
 
 def replay_page(recordings: list[Recording]) -> str:
     data = {"recordings": [_recording_data(recording) for recording in recordings]}
-    script = "".join((ASSETS / name).read_text(encoding="utf-8") for name in SCRIPTS)
-    style = (ASSETS / "replay.css").read_text(encoding="utf-8")
-    policy = (
-        f"default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
-        f"script-src {_source_hash(script)}; style-src {_source_hash(style)}"
-    )
-    parts = {"policy": policy, "style": style, "script": script, "data": json_for_html(data)}
-    template = (ASSETS / "replay.html").read_text(encoding="utf-8")
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
-
-
-def _source_hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
-
-
-def json_for_html(data) -> str:
-    """JSON that no string inside it can end: HTML sees a `<` nowhere."""
-    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    return fill_page("replay.html", "replay.css", SCRIPTS, data=json_for_html(data))
 
 
 def _recording_data(recording: Recording) -> dict:
