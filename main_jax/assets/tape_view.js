@@ -152,18 +152,20 @@ class TapeView {
     const context = overview.getContext("2d");
     const each = width / episode.numCells;
     const bar = (colour, cell, top, bottom, least = 0) => {
-      context.fillStyle = colourOf(colour);
+      context.fillStyle = colour;
       const wide = Math.max(each, least * scale);
       context.fillRect((cell + 0.5) * each - wide / 2, top * height, wide, (bottom - top) * height);
     };
-    const colours = { "": "--line", open: "--open", right: "--right", wrong: "--wrong" };
+    const colours = {
+      "": colourOf("--line"), open: colourOf("--open"), right: colourOf("--right"), wrong: colourOf("--wrong"),
+    };
     for (let cell = 0; cell < episode.numCells; cell++) {
       bar(colours[episode.stateOf(tape, t, cell)], cell, 0.4, 0.75);
     }
     const now = episode.stepTo(t);
     now?.heads.forEach((cell, head) => {
-      if (head < episode.numReads) bar(episode.headColour(head), cell, 0, 0.4, 3);
-      else bar(episode.headColour(head), cell, 0.75, 1, 3);
+      const [top, bottom] = head < episode.numReads ? [0, 0.4] : [0.75, 1];
+      bar(colourOf(episode.headColour(head)), cell, top, bottom, 3);
     });
     const { scrollTop, clientHeight, scrollHeight } = this.scroller;
     context.strokeStyle = colourOf("--ink");
