@@ -2,6 +2,7 @@
 
 import base64
 import dataclasses
+import html
 import json
 import re
 import time
@@ -218,6 +219,18 @@ def test_scrub_and_links(browser, reverse_page):
     for wrong in ("#input=9&step=-4", "#step=x", "#<b>", "#input=1.5&step=1e9"):
         browser.open(reverse_page, wrong)
         assert position(browser) in (0, 100)
+
+
+def test_plays_inside_another_page(browser, tmp_path):
+    page = html.escape(replay_page([Recording("a", 5, [copying("70")])]))
+    path = tmp_path / "notebook.html"
+    path.write_text(f'<iframe srcdoc="{page}"></iframe>')
+    browser.open(path)
+    browser.driver.switch_to.frame(0)
+    one(browser, "#forward").click()
+    press(browser, Keys.ARROW_RIGHT)
+    assert texts(browser, ".text") == ["70$70"]
+    assert not one(browser, "#problem").is_displayed()
 
 
 def test_hostile_text_stays_text(browser, tmp_path):

@@ -133,7 +133,8 @@ class Player {
   settle() {
     byId("spoken").textContent = this.panels.map((panel) => panel.describe(this.t)).join(" ");
     const hash = `#input=${this.input + 1}&step=${this.t}`;
-    if (location.hash !== hash) history.replaceState(null, "", hash);
+    // Inside another page (a notebook), this one has no address of its own to link to.
+    if (location.protocol !== "about:") history.replaceState(null, "", hash);
   }
 
   readHash() {

@@ -22,7 +22,7 @@ class TapeView {
     this.rowHeight = size("--token-height") + lanes + size("--row-gap");
     for (let pass = 0; pass < 2; pass++) { // the first may bring a scroll bar, which takes room
       const fitting = Math.floor((this.scroller.clientWidth - size("--gutter")) / size("--cell-width"));
-      this.columns = Math.max(1, fitting < 10 ? fitting : fitting - (fitting % 10));
+      this.columns = Math.max(1, fitting < 10 ? fitting : fitting - (fitting % 5));
       this.numRows = Math.ceil(this.episode.numCells / this.columns);
       this.rows.style.height = `${this.numRows * this.rowHeight}px`;
     }
