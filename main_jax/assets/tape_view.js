@@ -21,8 +21,11 @@ class TapeView {
     const lanes = this.episode.numHeads * size("--lane-height");
     this.rowHeight = size("--token-height") + lanes + size("--row-gap");
     for (let pass = 0; pass < 2; pass++) { // the first may bring a scroll bar, which takes room
-      const fitting = Math.floor((this.scroller.clientWidth - size("--gutter")) / size("--cell-width"));
+      const room = this.scroller.clientWidth - size("--gutter");
+      const fitting = Math.floor(room / size("--least-width"));
       this.columns = Math.max(1, fitting < 10 ? fitting : fitting - (fitting % 5));
+      const width = Math.min(room / this.columns, size("--most-width"));
+      this.rows.style.setProperty("--cell-width", `${width}px`);
       this.numRows = Math.ceil(this.episode.numCells / this.columns);
       this.rows.style.height = `${this.numRows * this.rowHeight}px`;
     }
@@ -153,8 +156,10 @@ class TapeView {
     const each = width / episode.numCells;
     const bar = (colour, cell, top, bottom, least = 0) => {
       context.fillStyle = colour;
-      const wide = Math.max(each, least * scale);
-      context.fillRect((cell + 0.5) * each - wide / 2, top * height, wide, (bottom - top) * height);
+      const [left, right] = [Math.floor(cell * each), Math.ceil((cell + 1) * each)]; // without seams
+      const wide = Math.max(right - left, least * scale);
+      const from = Math.min(left, width - wide);
+      context.fillRect(from, top * height, wide, (bottom - top) * height);
     };
     const colours = {
       "": colourOf("--line"), open: colourOf("--open"), right: colourOf("--right"), wrong: colourOf("--wrong"),
