@@ -177,6 +177,7 @@ def test_play_and_pause(browser, reverse_page):
     play.click()
     wait_until(browser, lambda: position(browser) == 100)
     assert play.accessible_name == "Play"
+    Select(one(browser, "#speed")).select_by_visible_text("1/s")
     play.click()  # from the end, it begins again
     wait_until(browser, lambda: 0 < position(browser) < 100)
 
