@@ -7,6 +7,7 @@ Every field is listed in main_jax/config.py. Run again with the same --workdir, 
 
 import datetime
 import os
+import sys
 from pathlib import Path
 
 from absl import flags
@@ -31,7 +32,17 @@ def main(arguments):
         now = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
         workdir = f"runs/{CONFIG.value.get('task', 'run')}-{now}-{os.getpid()}"
     print(f"workdir: {workdir}", flush=True)
-    train_and_evaluate(CONFIG.value, Path(workdir))
+    if train_and_evaluate(CONFIG.value, Path(workdir)):
+        _report(Path(workdir))
+
+
+def _report(workdir):
+    from main_jax.report import write_report
+
+    try:
+        print(f"report: {write_report([workdir], workdir)}")
+    except Exception as error:  # the controller is safe by now, and a picture is not worth a crash
+        print(f"no report: {type(error).__name__}: {error}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -7,36 +7,41 @@
 Prints a line for each input: input, output, ok or wrong, and steps, separated by tabs.
 """
 
-import sys
-
 from absl import flags
 
 from main_jax import cli
 
 CHECKPOINT = flags.DEFINE_string("checkpoint", None, "A run's workdir or a controller.msgpack.")
-TRACE = flags.DEFINE_bool("trace", False, "Print the tape step by step.")
+TRACE = flags.DEFINE_bool("trace", False, "Print the tape step by step, in colour in a terminal.")
 TASK_FILE = cli.task_file_flag()
 flags.mark_flag_as_required("checkpoint")
 
 
 def main(arguments):
-    if not arguments:
-        cli.fail("no input given; `-` reads one a line from stdin")
-    inputs = []
-    for argument in arguments:
-        inputs += sys.stdin.read().splitlines() if argument == "-" else [argument]
-
+    inputs = cli.read_inputs(arguments)
     from main_jax.checkpoint import load_controller
-    from main_jax.solve import solve, trace
+    from main_jax.solve import solve
 
     cli.load_task_file(TASK_FILE.value)
     _, agent, params, _ = load_controller(CHECKPOINT.value)
     if TRACE.value:
-        traces = [trace(agent, params, text) for text in inputs]
+        _print_traces(agent, params, inputs)
     else:
-        traces = [([], solution) for solution in solve(agent, params, inputs)]
-    for text, (lines, solution) in zip(inputs, traces, strict=True):
-        print(*lines, _result(text, solution), sep="\n")
+        for text, solution in zip(inputs, solve(agent, params, inputs), strict=True):
+            print(_result(text, solution))
+
+
+def _print_traces(agent, params, inputs):
+    from rich.console import Console
+
+    from main_jax.trace import run_episode, terminal_lines
+
+    console = Console(highlight=False, soft_wrap=True)
+    episodes = [run_episode(agent, params, text) for text in inputs]
+    for episode in episodes:
+        for line in terminal_lines(episode):
+            console.print(line)
+        print(_result(episode.text, episode.solution))
 
 
 def _result(text, solution):

@@ -18,6 +18,7 @@ from main_jax.errors import UserError
 
 CONTROLLER_FILE = "controller.msgpack"
 CONFIG_FILE = "config.json"
+CHECKPOINTS_FOLDER = "checkpoints"
 CONTROLLER_FORMAT = "main_jax.controller.2"
 # A run may be given more time, or other devices of the same number, and still be the same run.
 FREE_TO_CHANGE = ("total_timesteps", "num_devices")
@@ -28,7 +29,7 @@ class Checkpoints:
 
     def __init__(self, workdir: Path, kept: int):
         self._manager = ocp.CheckpointManager(
-            (workdir / "checkpoints").absolute(),
+            (workdir / CHECKPOINTS_FOLDER).absolute(),
             options=ocp.CheckpointManagerOptions(
                 max_to_keep=kept, enable_async_checkpointing=False
             ),
@@ -116,19 +117,17 @@ def save_controller(path: Path, config: ConfigDict, params, timesteps: int) -> N
 
 
 def load_controller(location: str) -> tuple[ConfigDict, Agent, dict, int]:
-    """Config, agent, parameters and timesteps from a controller file or a run's workdir."""
+    """Config, agent, parameters and timesteps of a controller.
+
+    The location is a controller file, a run's workdir, or WORKDIR@TIMESTEPS: the run as it was
+    then, if it still has that checkpoint.
+    """
     path = Path(location)
-    if path.is_dir():
-        path = path / CONTROLLER_FILE
-    if not path.is_file():
-        raise UserError(f"no controller at {path}")
-    try:
-        content = serialization.msgpack_restore(path.read_bytes())
-        found = content["format"]
-    except Exception as error:  # msgpack raises many kinds for what is not its own
-        raise UserError(f"{path} is truncated or no controller file") from error
-    if found != CONTROLLER_FORMAT:
-        raise UserError(f"{path} has format {found!r}, not {CONTROLLER_FORMAT!r}")
+    workdir, _, moment = location.rpartition("@")
+    if not path.exists() and Path(workdir).is_dir() and moment.isdecimal():
+        content, path = _read_moment(Path(workdir), int(moment))
+    else:
+        content, path = _read_controller(path)
     config = base_config()
     try:
         config.update(json.loads(content["config"]))
@@ -142,6 +141,44 @@ def load_controller(location: str) -> tuple[ConfigDict, Agent, dict, int]:
     for message in _mismatches(agent, params):
         raise UserError(f"{path} does not fit its own config: {message}")
     return config, agent, params, timesteps
+
+
+def _read_controller(path: Path) -> tuple[dict, Path]:
+    if path.is_dir():
+        path = path / CONTROLLER_FILE
+    if not path.is_file():
+        raise UserError(f"no controller at {path}")
+    try:
+        content = serialization.msgpack_restore(path.read_bytes())
+        found = content["format"]
+    except Exception as error:  # msgpack raises many kinds for what is not its own
+        raise UserError(f"{path} is truncated or no controller file") from error
+    if found != CONTROLLER_FORMAT:
+        raise UserError(f"{path} has format {found!r}, not {CONTROLLER_FORMAT!r}")
+    return content, path
+
+
+def _read_moment(workdir: Path, timesteps: int) -> tuple[dict, Path]:
+    """What a controller file would hold, from a full training state."""
+    path = (workdir / CHECKPOINTS_FOLDER).absolute()
+    kept = sorted(int(step.name) for step in path.glob("*") if step.name.isdecimal())
+    if timesteps not in kept:
+        available = ", ".join(map(str, kept)) or "none"
+        raise UserError(
+            f"the run in {workdir} has no checkpoint of {timesteps} timesteps; it has: {available}"
+        )
+    path = path / str(timesteps)
+    try:
+        with ocp.StandardCheckpointer() as checkpointer:
+            state = checkpointer.restore(path / "state")
+        content = {
+            "config": (workdir / CONFIG_FILE).read_text(),
+            "timesteps": timesteps,
+            "params": jax.tree.map(np.asarray, state["learner"]["params"]),
+        }
+    except Exception as error:  # orbax raises many kinds for damaged files
+        raise UserError(f"{path} cannot be read: {type(error).__name__}") from error
+    return content, path
 
 
 def _mismatches(agent: Agent, params) -> Iterator[str]:

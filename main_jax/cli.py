@@ -91,6 +91,26 @@ def no_arguments(arguments: list[str]) -> None:
         fail(f"unexpected argument {arguments[0]!r}; flags look like --name=value")
 
 
+def read_inputs(arguments: list[str]) -> list[str]:
+    """The inputs of a command line; `-` stands for the lines of stdin."""
+    if not arguments:
+        fail("no input given; `-` reads one a line from stdin")
+    inputs = []
+    for argument in arguments:
+        inputs += sys.stdin.read().splitlines() if argument == "-" else [argument]
+    return inputs
+
+
+def output_file(flag: str, value: str) -> Path:
+    """The path of a file to be written, known to have a place before any work is done."""
+    path = Path(value)
+    if not path.parent.is_dir():
+        fail(f"--{flag}: there is no directory {path.parent}")
+    if path.is_dir():
+        fail(f"--{flag}: {path} is a directory")
+    return path
+
+
 def positive_integers(flag: str, values: list[str]) -> list[int]:
     for value in values:
         if not value.isascii() or not value.isdigit() or not 0 < int(value) <= 10**6:

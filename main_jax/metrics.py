@@ -1,18 +1,22 @@
 """Metrics on disk: a JSON object a line, and TensorBoard."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 from tensorboardX import SummaryWriter
 
 from main_jax.checkpoint import write_atomically
+from main_jax.errors import UserError
+
+METRICS_FILE = "metrics.jsonl"
 
 
 class MetricsLog:
     """Appends to a run's metrics; on resume, drops what came after the checkpoint."""
 
     def __init__(self, workdir: Path, timesteps: int):
-        path = workdir / "metrics.jsonl"
+        path = workdir / METRICS_FILE
         if path.exists():
             write_atomically(path, "".join(_lines_until(path, timesteps)).encode())
         self._lines = path.open("a")
@@ -31,13 +35,22 @@ class MetricsLog:
         self._board.close()
 
 
+def read_metrics(workdir: Path) -> list[dict]:
+    """All that a run has logged so far."""
+    path = workdir / METRICS_FILE
+    if not path.is_file():
+        raise UserError(f"no metrics at {path}")
+    return [row for _, row in _readable_lines(path)]
+
+
 def _lines_until(path: Path, timesteps: int) -> list[str]:
-    kept = []
+    return [line for line, row in _readable_lines(path) if row["timesteps"] <= timesteps]
+
+
+def _readable_lines(path: Path) -> Iterator[tuple[str, dict]]:
     for line in path.read_text().splitlines(keepends=True):
         try:
             row = json.loads(line)
         except ValueError:  # the last line of a killed run
-            break
-        if row["timesteps"] <= timesteps:
-            kept.append(line)
-    return kept
+            return
+        yield line, row

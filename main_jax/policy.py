@@ -18,6 +18,12 @@ def num_choices(task: Task) -> int:
     return 1 + task.num_heads
 
 
+def choice_names(task: Task) -> list[str]:
+    reads = [f"read_{number + 1}" for number in range(task.num_reads)]
+    writes = [f"write_{number + 1}" for number in range(task.num_writes)]
+    return ["module", *reads, *writes]
+
+
 def sample(output: ControllerOutput, uniforms: jax.Array) -> Action:
     """Inverse-CDF sampling with uniforms [num_choices]: far cheaper than a Gumbel a cell."""
     return Action(
@@ -81,9 +87,9 @@ def log_prob(output: ControllerOutput, action: Action) -> jax.Array:
     return module + jnp.take_along_axis(heads, action.heads[:, None], axis=-1).sum()
 
 
-def entropy(output: ControllerOutput) -> jax.Array:
-    """Joint entropy: the sum over the independent factors."""
-    return _entropy(output.module_logits) + _entropy(output.head_logits).sum()
+def entropies(output: ControllerOutput) -> jax.Array:  # [num_choices]
+    """Of each independent factor; the joint entropy is their sum."""
+    return jnp.concatenate([_entropy(output.module_logits[None]), _entropy(output.head_logits)])
 
 
 def relative_entropy(output: ControllerOutput) -> jax.Array:

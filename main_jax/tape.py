@@ -6,6 +6,7 @@ an array longer than itself; cells at `length` and beyond are padding that nothi
 
 import dataclasses
 import functools
+from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
@@ -139,7 +140,7 @@ def transition(task: Task, state: TapeState, action: Action) -> TapeState:
     )
 
 
-def call(task: Task, module, arguments: list[jax.Array]) -> jax.Array:  # i32[W]
+def call(task: Task, module, arguments: Sequence[jax.Array]) -> jax.Array:  # i32[W]
     results = module.function(task.vocabulary, *arguments)
     results = results if isinstance(results, tuple) else (results,)
     if len(results) != task.num_writes:

@@ -81,7 +81,7 @@ def module_table(task: Task, module: Module) -> np.ndarray:  # [V, ..., V, W], a
     """What a module writes, for every combination of tokens under the read heads."""
 
     def call(arguments):
-        return tape.call(task, module, list(arguments))
+        return tape.call(task, module, arguments)
 
     sizes = [task.vocabulary.size] * task.num_reads
     combinations = jnp.stack(jnp.meshgrid(*map(jnp.arange, sizes), indexing="ij"), axis=-1)

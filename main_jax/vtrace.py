@@ -33,7 +33,8 @@ def vtrace_loss(agent: Agent, costs: LossCosts, params, trajectory: Trajectory):
     values = unflatten(outputs.value)  # [T + 1, B]
     acting = jax.tree.map(lambda x: x[: num_steps * batch_size], outputs)
     log_probs = unflatten(jax.vmap(policy.log_prob)(acting, flatten(trajectory.actions)))
-    entropy = jax.vmap(policy.entropy)(acting).mean()
+    entropies = jax.vmap(policy.entropies)(acting).mean(axis=0)
+    names = policy.choice_names(agent.task)
     bonus = costs.entropy * jax.vmap(policy.relative_entropy)(acting).mean()
 
     log_rhos = log_probs - trajectory.log_probs
@@ -46,7 +47,8 @@ def vtrace_loss(agent: Agent, costs: LossCosts, params, trajectory: Trajectory):
         "loss": loss,
         "policy_loss": policy_loss,
         "value_loss": value_loss,
-        "entropy": entropy,
+        "entropy": entropies.sum(),
+        **{f"entropy_{name}": entropies[index] for index, name in enumerate(names)},
         "entropy_bonus": bonus,
         "rho_clipped": jnp.mean(log_rhos > 0),
         "reward": trajectory.rewards.mean(),

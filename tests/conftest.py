@@ -14,3 +14,13 @@ os.environ.setdefault(
 from main_jax import cli  # noqa: E402
 
 cli.prepare_host()
+
+
+def pytest_terminal_summary(terminalreporter):
+    from tests.browser import NO_BROWSER
+
+    skipped = terminalreporter.stats.get("skipped", [])
+    count = sum(NO_BROWSER in str(report.longrepr) for report in skipped)
+    if count:
+        terminalreporter.section("BROWSER TESTS DID NOT RUN", red=True, bold=True)
+        terminalreporter.write_line(f"{count} tests of pages were skipped: {NO_BROWSER}")

@@ -14,6 +14,7 @@ from main_jax.checkpoint import (
     save_controller,
 )
 from main_jax.errors import UserError
+from main_jax.learner import LearnerState
 from tests.helpers import assert_trees_equal, small_agent, small_config, small_params
 
 STATE = {"weights": np.arange(6.0, dtype=np.float32).reshape(2, 3), "step": np.array(7, np.int32)}
@@ -109,3 +110,22 @@ def test_controller_that_does_not_fit_its_config_is_refused(controller):
 def test_missing_controller_is_named(tmp_path):
     with pytest.raises(UserError, match="no controller at"):
         load_controller(str(tmp_path / "nowhere"))
+
+
+def test_run_at_an_earlier_moment(tmp_path):
+    agent, config = small_agent(task="copy"), small_config(task="copy")
+    claim_workdir(tmp_path, config)
+    checkpoints = Checkpoints(tmp_path, kept=2)
+    for step in (100, 200):
+        state = LearnerState(small_params(agent, seed=step), (), np.array(step))
+        checkpoints.save(step, {"learner": state}, {})
+    checkpoints.close()
+    for step in (100, 200):
+        loaded, _, params, timesteps = load_controller(f"{tmp_path}@{step}")
+        assert (loaded.to_json(), timesteps) == (config.to_json(), step)
+        assert_trees_equal(params, small_params(agent, seed=step))
+    with pytest.raises(UserError, match="no checkpoint of 300 timesteps; it has: 100, 200"):
+        load_controller(f"{tmp_path}@300")
+    damage(tmp_path / "checkpoints" / "100")
+    with pytest.raises(UserError, match="checkpoints/100 cannot be read"):
+        load_controller(f"{tmp_path}@100")

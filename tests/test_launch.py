@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -101,6 +102,59 @@ def test_solve_refuses_bad_input(add_controller, text, culprit):
     assert_user_error(result, culprit)
 
 
+def test_replay_writes_one_page_for_all_checkpoints_and_inputs(add_controller, tmp_path):
+    out = tmp_path / "replay.html"
+    again = f"--checkpoint={add_controller.parent}"
+    arguments = (f"--checkpoint={add_controller}", again, f"--out={out}", "12+34", "-")
+    result = launch("replay", *arguments, text="5+6\n9+9\n")
+    assert result.returncode == 0, result.stderr
+    assert str(out) in result.stdout and result.stderr.strip() == ""
+    data = re.search(r'<script type="application/json"[^>]*>(.*?)</script>', out.read_text())
+    recordings = json.loads(data[1])["recordings"]
+    assert [r["label"] for r in recordings] == [str(add_controller), str(add_controller.parent)]
+    for recording in recordings:
+        assert [e["input"] for e in recording["episodes"]] == ["12+34", "5+6", "9+9"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "culprit"),
+    [
+        (["12+34", "12</script>"], "12</script>"),
+        ([], "no input"),
+        (["1" * 4000 + "+" + "1" * 4000], "too long to replay"),
+        (["--checkpoint=/nowhere@12", "1+2"], "/nowhere@12"),
+        (["--out=/nowhere/replay.html", "1+2"], "/nowhere"),
+        (["--out=/tmp", "1+2"], "/tmp is a directory"),
+    ],
+)
+def test_replay_refuses_and_writes_nothing(add_controller, tmp_path, arguments, culprit):
+    result = launch("replay", f"--checkpoint={add_controller}", *arguments, cwd=tmp_path)
+    assert_user_error(result, culprit)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_export_writes_program_and_description(add_controller, tmp_path):
+    out = tmp_path / "add.stablehlo"
+    result = launch("export", f"--checkpoint={add_controller}", f"--out={out}")
+    assert result.returncode == 0, result.stderr
+    assert out.stat().st_size > 1000
+    assert json.loads((tmp_path / "add.stablehlo.json").read_text())["modules"] == ["Sum", "SumInc"]
+
+
+def test_local_writes_a_report_at_the_end(tmp_path):
+    arguments = (f"--workdir={tmp_path}", "--config.total_timesteps=256", *TINY)
+    result = launch("local", "--config=configs/copy.py", *arguments)
+    assert result.returncode == 0, result.stderr
+    report = tmp_path / "report.html"
+    assert f"report: {report}" in result.stdout
+    assert (tmp_path / "figures" / "entropy.png").exists()
+    written = report.read_bytes()
+    report.unlink()
+    result = launch("report", f"--workdir={tmp_path}")
+    assert result.stdout == f"report: {report}\n" and report.read_bytes() == written
+    assert_user_error(launch("report", f"--workdir={tmp_path}/figures"), "no metrics at")
+
+
 @pytest.mark.parametrize(
     ("arguments", "culprit"),
     [
@@ -142,7 +196,7 @@ def test_truncated_controller_is_refused(add_controller, tmp_path):
 
 
 def test_help_helps():
-    for name in ("local", "evaluate", "solve"):
+    for name in ("local", "evaluate", "solve", "replay", "report", "export"):
         result = launch(name, "--help")
         assert f"python launch/{name}.py" in result.stdout
 

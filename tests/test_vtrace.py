@@ -80,3 +80,16 @@ def test_entropy_cost_lowers_the_loss_by_the_entropy(case):
     with_cost, metrics = loss_of(case, LossCosts(0.9, 0.5, 0.1))
     np.testing.assert_allclose(without - with_cost, metrics["entropy_bonus"], rtol=1e-4)
     assert 0.05 < metrics["entropy_bonus"] < 0.1  # a fresh policy is close to uniform
+
+
+def test_entropy_of_each_choice_is_logged_by_name(case):
+    agent, params, trajectory = case
+    _, metrics = loss_of(case, LossCosts(0.9, 0.5, 0.0))
+    names = ("module", "read_1", "read_2", "write_1")
+    parts = [metrics[f"entropy_{name}"] for name in names]
+    np.testing.assert_allclose(sum(parts), metrics["entropy"], rtol=1e-5)
+    # A fresh policy is close to uniform over the five modules and over the cells in use.
+    tapes = jax.tree.map(lambda x: x[:-1], trajectory.tapes)
+    uniform = np.log(np.asarray(tapes.length)).mean()
+    assert 0.9 * np.log(5) < parts[0] <= np.log(5)
+    assert all(0.8 * uniform < part <= uniform + 1e-5 for part in parts[1:])

@@ -1,0 +1,98 @@
+"""The exported program against the live controller, and without main_jax."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+from jax import export
+
+from main_jax import tape
+from main_jax.checkpoint import load_controller
+from main_jax.export import PLATFORMS, export_controller, results_table, write_export
+from main_jax.tape import Action
+from main_jax.tasks import TASKS
+from tests import tape_machine
+from tests.helpers import small_agent, small_params
+
+ROOT = Path(__file__).parent.parent
+
+
+def acted(agent, length, count=3):
+    """Tapes of a length, at the start and after a random step."""
+    rng = np.random.default_rng(length)
+    n = (length - 1) // 2
+    tapes = tape.draw(agent.task, agent.rules, jax.random.PRNGKey(length), np.full(count, n), n)
+    assert tapes.tokens.shape == (count, length)
+    heads = rng.integers(0, length, (count, agent.task.num_heads), np.int32)
+    action = Action(module=rng.integers(0, 5, count, np.int32), heads=heads)
+    return tapes, jax.vmap(lambda s, a: tape.transition(agent.task, s, a))(tapes, action)
+
+
+def reloaded(agent, params):
+    exported = export.deserialize(export_controller(agent, params).serialize())
+    assert exported.platforms == PLATFORMS == ("cpu", "cuda", "tpu")
+    return exported
+
+
+def assert_same_logits(agent, params, exported, tapes):
+    live = agent(params, tapes)
+    head_logits, module_logits, value = exported.call(
+        tapes.tokens, tapes.length, tapes.landmarks, tapes.heads, tapes.module
+    )
+    for ours, theirs in (
+        (live.head_logits, head_logits),
+        (live.module_logits, module_logits),
+        (live.value, value),
+    ):
+        assert ours.shape == theirs.shape
+        np.testing.assert_allclose(theirs, ours, rtol=1e-5, atol=1e-5)
+
+
+def test_same_logits_at_any_length():
+    _, agent, params, _ = load_controller(str(ROOT / "results" / "controllers" / "reverse"))
+    exported = reloaded(agent, params)
+    for length in (5, 21, 201):
+        for tapes in acted(agent, length):
+            assert_same_logits(agent, params, exported, tapes)
+
+
+def test_recurrent_encoder_and_padding():
+    agent = small_agent(task="copy", encoder="recurrent")
+    params = small_params(agent)
+    lengths = np.array([2, 5, 3])
+    tapes = tape.draw(agent.task, agent.rules, jax.random.PRNGKey(0), lengths, 5)
+    assert_same_logits(agent, params, reloaded(agent, params), tapes)
+
+
+@pytest.mark.parametrize("task", ["filter_even", "add"])
+def test_results_table_is_what_an_independent_machine_writes(task):
+    task = TASKS[task]
+    table, characters = results_table(task), task.vocabulary.characters
+    for m, module in enumerate(task.modules):
+        for i, x in enumerate(characters):
+            for j, y in enumerate(characters):
+                result = tape_machine.call(module.name, x, y, task.base)
+                assert characters[table[m, i, j, 0]] == result, (module.name, x, y)
+
+
+def test_example_solves_without_main_jax(tmp_path):
+    _, agent, params, timesteps = load_controller(str(ROOT / "results" / "controllers" / "reverse"))
+    path = tmp_path / "reverse.stablehlo"
+    write_export(path, agent, params, timesteps)
+    assert json.loads((tmp_path / "reverse.stablehlo.json").read_text())["task"] == "reverse"
+    (tmp_path / "main_jax.py").write_text("raise ImportError('the example must not import this')")
+    result = subprocess.run(
+        [sys.executable, ROOT / "examples" / "run_exported.py", path, "90210$.....", "01209"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[-1] == "   5  90210$01209"
