@@ -1,9 +1,9 @@
 """Config of the add task."""
 
-from main_jax.config import base_config
+from main_jax.config import base_config, variant_of
 
 
-def get_config():
+def get_config(variant=""):
     config = base_config()
     config.task = "add"
     # Two reads must be right together before a sum pays. The right bonus for that is a narrow
@@ -22,4 +22,4 @@ def get_config():
     # Some attempts settle on what almost works: adding from the most significant digit on, with
     # carries guessed from the neighbours in sight, or moving by two cells at a time.
     config.restart_after = 6_000_000
-    return config.lock()
+    return variant_of(config, variant)
