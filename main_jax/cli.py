@@ -1,5 +1,6 @@
 """What every launcher shares: the host's settings, flag parsing, and errors as one line."""
 
+import datetime
 import gc
 import os
 import runpy
@@ -98,6 +99,21 @@ def positive_integers(flag: str, values: list[str]) -> list[int]:
     if not values:
         fail(f"--{flag} is empty")
     return [int(value) for value in values]
+
+
+def define_workdir():
+    """The flag of every launcher that trains."""
+    return flags.DEFINE_string(
+        "workdir", None, "Where the run is kept; default: a new one in runs/."
+    )
+
+
+def choose_workdir(given: str | None, config) -> Path:
+    """The given one or a fresh one, and says which."""
+    now = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
+    workdir = given or f"runs/{config.get('task', 'run')}-{now}-{os.getpid()}"
+    print(f"workdir: {workdir}", flush=True)
+    return Path(workdir)
 
 
 def load_config(path: Path):

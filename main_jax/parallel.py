@@ -4,6 +4,7 @@ With several processes (jax.distributed), `devices` are those of all of them, an
 makes the same calls in the same order.
 """
 
+import contextlib
 import functools
 import json
 
@@ -11,11 +12,12 @@ import jax
 import numpy as np
 from jax.experimental import multihost_utils
 
-from main_jax.errors import UserError
+from main_jax.errors import TrainingError, UserError
 
 AXIS = "devices"
 # After which a process that is gone takes the others down, so that none waits for it forever.
 SECONDS_TO_NOTICE = 20
+SECONDS_TO_MEET = 120
 
 
 def choose_devices(batch_size: int, num_devices: int = 0, reserved: int = 0) -> list[jax.Device]:
@@ -97,9 +99,23 @@ def join_processes(coordinator: str | None, num_processes: int | None, process_i
         coordinator,
         num_processes,
         process_id,
+        initialization_timeout=SECONDS_TO_MEET,
         heartbeat_timeout_seconds=SECONDS_TO_NOTICE,
         shutdown_timeout_seconds=SECONDS_TO_NOTICE,
     )
+
+
+@contextlib.contextmanager
+def joined(coordinator: str | None, num_processes: int | None, process_id: int | None):
+    """Within, this process trains together with the others; if one is gone, all end."""
+    try:
+        join_processes(coordinator, num_processes, process_id)
+    except (RuntimeError, ValueError) as error:
+        raise UserError(f"the processes have not met at {coordinator}: {error}") from error
+    try:
+        yield
+    except jax.errors.JaxRuntimeError as error:
+        raise TrainingError(f"another process is gone, or out of reach: {error}") from error
 
 
 def is_first_process() -> bool:

@@ -24,7 +24,7 @@ from main_jax.errors import TrainingError, UserError
 from main_jax.evaluate import LengthResult, evaluate
 from main_jax.metrics import MetricsLog
 from main_jax.progress import ProgressDisplay, results_table
-from main_jax.runtime import build_runtime
+from main_jax.runtime.build import build_runtime
 
 EVALUATION_SEED = 0
 # Inputs at training lengths, apart from the evaluation's, that decide whether training may stop.

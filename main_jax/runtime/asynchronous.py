@@ -107,12 +107,8 @@ class AsynchronousRuntime(Runtime):
         return means | window.metrics()
 
     def _collect(self, window: "Window") -> list[Experience]:
-        """A batch, in the order of the actors, so that it depends on their order of arrival least.
-
-        Returns with as many trajectories as make up config.batch_size.
-        """
+        """As many trajectories as make up a batch, in the order of their actors."""
         batch = []
-        window.queue_depths.append(self.actors.ledger.waiting)
         waiting_since = time.monotonic()
         while len(batch) < self.config.batch_size // self.config.actor_batch_size:
             experience = self.actors.receive()
@@ -121,6 +117,7 @@ class AsynchronousRuntime(Runtime):
             if not outdated:
                 batch.append(experience)
         window.learner_waited += time.monotonic() - waiting_since
+        window.queue_depths.append(self.actors.ledger.waiting)
         window.lags += [self._version - e.version for e in batch]
         window.actors_worked += sum(e.seconds for e in batch)
         return sorted(batch, key=lambda e: (e.actor, e.sequence))
@@ -159,7 +156,7 @@ class Window:
         self._num_actors = config.num_actors
         self._began = time.monotonic()
         self.lags: list[int] = []  # of every trajectory, in updates
-        self.queue_depths: list[int] = []  # before every update
+        self.queue_depths: list[int] = []  # trajectories left when a batch has been taken
         self.learner_waited = 0.0  # seconds
         self.actors_worked = 0.0  # seconds, of all actors together
 
