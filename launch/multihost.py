@@ -32,7 +32,8 @@ def main(arguments):
     from main_jax.train import train_and_evaluate
 
     with parallel.joined(*by_hand):
-        workdir = cli.choose_workdir(WORKDIR.value, CONFIG.value)
+        others = not parallel.is_first_process()
+        workdir = cli.choose_workdir(WORKDIR.value, CONFIG.value, quiet=others)
         train_and_evaluate(CONFIG.value, workdir)
 
 

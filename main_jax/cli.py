@@ -108,11 +108,12 @@ def define_workdir():
     )
 
 
-def choose_workdir(given: str | None, config) -> Path:
+def choose_workdir(given: str | None, config, quiet: bool = False) -> Path:
     """The given one or a fresh one, and says which."""
     now = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
     workdir = given or f"runs/{config.get('task', 'run')}-{now}-{os.getpid()}"
-    print(f"workdir: {workdir}", flush=True)
+    if not quiet:
+        print(f"workdir: {workdir}", flush=True)
     return Path(workdir)
 
 

@@ -14,7 +14,7 @@ from main_jax import curriculum as curricula
 from main_jax.actor import ActorState, Trajectory, init_actor
 from main_jax.agent import Agent
 from main_jax.curriculum import Curriculum
-from main_jax.learner import LearnerState, init_learner, update
+from main_jax.learner import LearnerState, as_one_vector, init_learner, update
 
 
 class TrainState(struct.PyTreeNode):
@@ -62,7 +62,8 @@ def learn(
     annealed = curricula.annealed(config, state.curriculum, state.timesteps - state.began)
     learner, metrics = update(agent, config, state.learner, trajectory, annealed, axis_name)
     timesteps = state.timesteps + config.batch_size * config.unroll_length
-    episodes = lax.psum(curricula.count_episodes(trajectory, config.max_difficulty), axis_name)
+    episodes = curricula.count_episodes(trajectory, config.max_difficulty)
+    episodes = as_one_vector(lax.psum, episodes, axis_name)
     curriculum = curricula.advance(config, state.curriculum, timesteps - state.began, episodes)
     state = state.replace(learner=learner, curriculum=curriculum, timesteps=timesteps)
     return state, metrics
