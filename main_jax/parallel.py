@@ -84,8 +84,8 @@ def first_replica(tree):
 
 
 def to_host(tree):
-    """Arrays [D, ...] of all devices, on every process's host."""
-    if jax.process_count() == 1:
+    """Arrays [D, ...], of this process's devices or of all, on every process's host."""
+    if all(x.is_fully_addressable for x in jax.tree.leaves(tree)):
         return jax.tree.map(np.asarray, tree)
     own = jax.tree.map(
         lambda x: np.concatenate([np.asarray(shard.data) for shard in x.addressable_shards]), tree

@@ -21,6 +21,7 @@ ray = pytest.importorskip(
 from ray.cluster_utils import Cluster  # noqa: E402
 
 SECONDS_TO_GO_ON = 120  # far more than it takes, far less than forever
+LOOPBACK = "127.0.0.2"  # for 127.0.0.1, Ray would take the machine's outer address
 UPDATES = 2
 TRAJECTORIES = 4  # an update
 
@@ -29,10 +30,10 @@ TRAJECTORIES = 4  # an update
 def cluster():
     cluster = Cluster(
         initialize_head=True,
-        head_node_args={"num_cpus": 2, "include_dashboard": False, "node_ip_address": "127.0.0.1"},
+        head_node_args={"num_cpus": 2, "include_dashboard": False, "node_ip_address": LOOPBACK},
     )
-    cluster.add_node(num_cpus=2, node_ip_address="127.0.0.1")
-    ray.init(address=cluster.address, log_to_driver=False)
+    cluster.add_node(num_cpus=2, node_ip_address=LOOPBACK)
+    ray.init(address=cluster.address, log_to_driver=False, _node_ip_address=LOOPBACK)
     yield cluster
     ray.shutdown()
     cluster.shutdown()
@@ -190,7 +191,7 @@ def test_node_that_goes_away_takes_no_training_with_it(start, cluster):
     runtime = start(num_actors=4)
     runtime.step()
     actors = runtime.actors
-    node = cluster.add_node(num_cpus=2, node_ip_address="127.0.0.1")
+    node = cluster.add_node(num_cpus=2, node_ip_address=LOOPBACK)
     victims = []
     while not victims:  # until an actor lives there
         for actor in range(4):

@@ -3,6 +3,7 @@
 import collections
 import logging
 import os
+import socket
 import time
 
 from ml_collections import FrozenConfigDict
@@ -28,6 +29,7 @@ SECONDS_BEFORE_NEXT_LIFE = 1.0
 MAX_SECONDS_OF_SILENCE = 300.0
 MAX_FRUITLESS_LIVES = 5
 SECONDS_TO_STOP = 10.0
+SECONDS_TO_REACH = 10.0
 OBJECT_STORE_BYTES = 500_000_000
 
 
@@ -44,9 +46,18 @@ def connect(address: str) -> None:
                 **quiet,
             )
         else:
+            _check_reachable(address)
             ray.init(address=address, **quiet)
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         raise UserError(f"no Ray cluster at {address!r}: {error}") from error
+
+
+def _check_reachable(address: str) -> None:
+    """Ray itself would go on trying for ten minutes."""
+    if address != "auto":
+        host, _, port = address.rpartition(":")
+        with socket.create_connection((host, int(port)), timeout=SECONDS_TO_REACH):
+            pass
 
 
 def build_ray_runtime(agent: Agent, config, devices: list) -> AsynchronousRuntime:
