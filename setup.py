@@ -4,6 +4,9 @@ from pathlib import Path
 
 from setuptools import find_packages, setup
 
+CLUSTER = ["ray>=2.40"]
+TEST = ["hypothesis>=6.100", "pytest>=8", "pytest-xdist>=3.5", "ruff>=0.6"]
+
 setup(
     name="main_jax",
     version="0.1.0",
@@ -30,9 +33,9 @@ setup(
         "tensorboardX>=2.6",
     ],
     extras_require={
-        "test": ["hypothesis>=6.100", "pytest>=8", "pytest-xdist>=3.5", "ruff>=0.6"],
-        "benchmark": ["torch>=2.6"],
-        "cluster": ["ray>=2.40"],
+        "test": [*TEST, *CLUSTER],
+        "benchmark": ["torch>=2.6", *CLUSTER],
+        "cluster": CLUSTER,
         "cuda": ["jax[cuda12]>=0.7"],
         "tpu": ["jax[tpu]>=0.7"],
     },
