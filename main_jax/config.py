@@ -239,6 +239,8 @@ def validate_devices(config: ConfigDict) -> None:
     available, num_processes = jax.local_device_count(), jax.process_count()
     if config.num_devices > available:
         raise UserError(f"config.num_devices is {config.num_devices}; there are {available}")
+    if num_processes > 1 and config.runtime != "fused":
+        raise UserError(f"config.runtime is {config.runtime!r}; several processes need 'fused'")
     acting = config.num_actor_devices if config.runtime == "threads" else 0
     if acting + max(config.num_devices, 1) > available:
         raise UserError(

@@ -78,6 +78,8 @@ def train_and_evaluate(config: ConfigDict, workdir: Path) -> Outcome | None:
     """
     validate_config(config)
     validate_devices(config)
+    if parallel.any_process(parallel.by_first_process(config.to_json) != config.to_json()):
+        raise UserError("the processes were given different configs")
     parallel.by_first_process(lambda: check_workdir(workdir, config))
     run = Run(FrozenConfigDict(config), workdir)
     try:
