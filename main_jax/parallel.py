@@ -16,7 +16,7 @@ from main_jax.errors import TrainingError, UserError
 
 AXIS = "devices"
 # After which a process that is gone takes the others down, so that none waits for it forever.
-SECONDS_TO_NOTICE = 20
+SECONDS_TO_NOTICE = 30
 SECONDS_TO_MEET = 120
 
 
@@ -115,7 +115,7 @@ def joined(coordinator: str | None, num_processes: int | None, process_id: int |
     try:
         yield
     except jax.errors.JaxRuntimeError as error:
-        raise TrainingError(f"another process is gone, or out of reach: {error}") from error
+        raise TrainingError(f"another process may be gone: {error}") from error
 
 
 def is_first_process() -> bool:

@@ -20,6 +20,8 @@ ray = pytest.importorskip(
 )
 from ray.cluster_utils import Cluster  # noqa: E402
 
+from main_jax.runtime.ray import FAIR  # noqa: E402
+
 SECONDS_TO_GO_ON = 120  # far more than it takes, far less than forever
 LOOPBACK = "127.0.0.2"  # for 127.0.0.1, Ray would take the machine's outer address
 UPDATES = 2
@@ -30,7 +32,12 @@ TRAJECTORIES = 4  # an update
 def cluster():
     cluster = Cluster(
         initialize_head=True,
-        head_node_args={"num_cpus": 2, "include_dashboard": False, "node_ip_address": LOOPBACK},
+        head_node_args={
+            "num_cpus": 2,
+            "include_dashboard": False,
+            "node_ip_address": LOOPBACK,
+            "_system_config": FAIR,
+        },
     )
     cluster.add_node(num_cpus=2, node_ip_address=LOOPBACK)
     ray.init(address=cluster.address, log_to_driver=False, _node_ip_address=LOOPBACK)

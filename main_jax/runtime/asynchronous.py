@@ -72,7 +72,7 @@ class Learner:
         self._state = parallel.replicate(state, self.devices)
 
     def close(self) -> None:
-        pass
+        """Nothing runs beside the caller."""
 
 
 class Snapshot(struct.PyTreeNode):

@@ -77,7 +77,6 @@ def mean_metrics(metrics: dict) -> dict:
 class Runtime(abc.ABC):
     """What train.py uses of a runtime."""
 
-    agent: Agent
     config: object
     devices: list  # that learn
     timesteps: int

@@ -31,6 +31,7 @@ MAX_FRUITLESS_LIVES = 5
 SECONDS_TO_STOP = 10.0
 SECONDS_TO_REACH = 10.0
 OBJECT_STORE_BYTES = 500_000_000
+FAIR = {"worker_niceness": 0}  # by default, Ray's processes yield to all else on their machine
 
 
 def connect(address: str) -> None:
@@ -42,6 +43,7 @@ def connect(address: str) -> None:
                 address="local",
                 include_dashboard=False,
                 object_store_memory=OBJECT_STORE_BYTES,
+                _system_config=FAIR,
                 _node_ip_address="127.0.0.1",
                 **quiet,
             )
