@@ -4,6 +4,12 @@ from pathlib import Path
 
 from setuptools import find_packages, setup
 
+CLUSTER = ["ray>=2.40"]
+TEST = [
+    *("hypothesis>=6.100", "pytest>=8", "pytest-xdist>=3.5", "ruff>=0.6"),
+    *("ipykernel>=6", "nbclient>=0.10", "nbformat>=5.10", "selenium>=4.20"),
+]
+
 setup(
     name="main_jax",
     version="0.1.0",
@@ -32,18 +38,9 @@ setup(
         "tensorboardX>=2.6",
     ],
     extras_require={
-        "test": [
-            "hypothesis>=6.100",
-            "ipykernel>=6",
-            "nbclient>=0.10",
-            "nbformat>=5.10",
-            "pytest>=8",
-            "pytest-xdist>=3.5",
-            "ruff>=0.6",
-            "selenium>=4.20",
-        ],
-        "benchmark": ["torch>=2.6"],
-        "cluster": ["ray>=2.40"],
+        "test": [*TEST, *CLUSTER],
+        "benchmark": ["torch>=2.6", *CLUSTER],
+        "cluster": CLUSTER,
         "cuda": ["jax[cuda12]>=0.7"],
         "tpu": ["jax[tpu]>=0.7"],
     },

@@ -5,8 +5,8 @@
 Every measurement is a process of its own and compares things side by side. Results go to stdout,
 and with --out also to results.json, results.md and results.png there; with --only, the others stay
 as they are. With --baseline, the training measurements alternate with those of another checkout.
-Leave the machine alone meanwhile. `peer` needs PyTorch: pip install -c constraints.txt -e
-'.[benchmark]'.
+Leave the machine alone meanwhile. `peer` needs PyTorch and `runtimes` needs Ray: pip install -c
+constraints.txt -e '.[benchmark]'.
 """
 
 import json
@@ -36,6 +36,7 @@ MEASUREMENTS = {
     "startup": [["measure_startup.py"]],
     "evaluation": [["measure_evaluation.py"]],
     "seeds": [["measure_seeds.py"]],
+    "runtimes": [["measure_runtimes.py"]],
     "peer": [["measure_peer.py"]],
 }
 
@@ -191,6 +192,8 @@ def main(arguments):
     if baseline and not (baseline / "main_jax").is_dir():
         raise UserError(f"--baseline={baseline} is no checkout of main_jax")
     names = [ONLY.value] if ONLY.value else list(MEASUREMENTS)
+    if "runtimes" in names and find_spec("ray") is None:
+        raise UserError("runtimes needs Ray: pip install -c constraints.txt -e '.[cluster]'")
     if "peer" in names and find_spec("torch") is None:
         raise UserError("peer needs PyTorch: pip install -c constraints.txt -e '.[benchmark]'")
     results = {"machine": machine(), "measurements": {}}

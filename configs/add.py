@@ -1,9 +1,9 @@
 """Config of the add task."""
 
-from main_jax.config import base_config
+from main_jax.config import base_config, variant_of
 
 
-def get_config():
+def get_config(variant=""):
     config = base_config()
     config.task = "add"
     # A digit depends on those before it. Where every right cell pays, runs settle on what often
@@ -25,4 +25,4 @@ def get_config():
     config.min_difficulty = 6
     # The last carry of the shortest inputs may come long after the rest.
     config.restart_after = 10_000_000
-    return config.lock()
+    return variant_of(config, variant)

@@ -1,9 +1,9 @@
 """Config of the copy task."""
 
-from main_jax.config import base_config
+from main_jax.config import base_config, variant_of
 
 
-def get_config():
+def get_config(variant=""):
     config = base_config()
     config.task = "copy"
-    return config.lock()
+    return variant_of(config, variant)

@@ -1,10 +1,10 @@
 """Config of the interleave task."""
 
-from main_jax.config import base_config
+from main_jax.config import base_config, variant_of
 
 
-def get_config():
+def get_config(variant=""):
     config = base_config()
     config.task = "interleave"
     config.steps_per_digit = 3.0  # two cells to write for every n
-    return config.lock()
+    return variant_of(config, variant)

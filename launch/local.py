@@ -5,10 +5,7 @@
 Every field is listed in main_jax/config.py. Run again with the same --workdir, it resumes.
 """
 
-import datetime
-import os
 import sys
-from pathlib import Path
 
 from absl import flags
 from ml_collections import config_flags
@@ -16,9 +13,7 @@ from ml_collections import config_flags
 from main_jax import cli
 
 CONFIG = config_flags.DEFINE_config_file("config", None, "A file of configs/.", lock_config=True)
-WORKDIR = flags.DEFINE_string(
-    "workdir", None, "Where the run is kept; default: a new one in runs/."
-)
+WORKDIR = cli.define_workdir()
 flags.mark_flag_as_required("config")
 
 
@@ -27,13 +22,9 @@ def main(arguments):
     # Imported here so that --help and bad flags answer at once, without loading JAX.
     from main_jax.train import train_and_evaluate
 
-    workdir = WORKDIR.value
-    if workdir is None:
-        now = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
-        workdir = f"runs/{CONFIG.value.get('task', 'run')}-{now}-{os.getpid()}"
-    print(f"workdir: {workdir}", flush=True)
-    if train_and_evaluate(CONFIG.value, Path(workdir)):
-        _report(Path(workdir))
+    workdir = cli.choose_workdir(WORKDIR.value, CONFIG.value)
+    if train_and_evaluate(CONFIG.value, workdir):
+        _report(workdir)
 
 
 def _report(workdir):

@@ -13,25 +13,36 @@ from flax import serialization
 from ml_collections import ConfigDict
 
 from main_jax.agent import Agent, build_agent
-from main_jax.config import base_config, validate_config
+from main_jax.config import base_config, validate_config, with_defaults
 from main_jax.errors import UserError
 
 CONTROLLER_FILE = "controller.msgpack"
 CONFIG_FILE = "config.json"
 CHECKPOINTS_FOLDER = "checkpoints"
 CONTROLLER_FORMAT = "main_jax.controller.2"
-# A run may be given more time, or other devices of the same number, and still be the same run.
-FREE_TO_CHANGE = ("total_timesteps", "num_devices")
+# A run may be given more time, other devices or other hands, and still be the same run.
+FREE_TO_CHANGE = (
+    *("total_timesteps", "num_devices"),
+    *("num_actors", "actor_batch_size", "queue_size", "num_actor_devices", "num_learners"),
+)
 
 
 class Checkpoints:
     """Full training states under `workdir/checkpoints`, the newest few of them."""
 
     def __init__(self, workdir: Path, kept: int):
+        directory = (workdir / CHECKPOINTS_FOLDER).absolute()
+        directory.mkdir(parents=True, exist_ok=True)
         self._manager = ocp.CheckpointManager(
-            (workdir / CHECKPOINTS_FOLDER).absolute(),
+            directory,
             options=ocp.CheckpointManagerOptions(
-                max_to_keep=kept, enable_async_checkpointing=False
+                max_to_keep=kept,
+                create=False,
+                enable_async_checkpointing=False,
+                # Of several processes only the first one is here, and must not wait for the others.
+                multiprocessing_options=ocp.options.MultiprocessingOptions(
+                    primary_host=0, active_processes={0}
+                ),
             ),
         )
 
@@ -76,7 +87,7 @@ def check_workdir(workdir: Path, config: ConfigDict) -> None:
     path = workdir / CONFIG_FILE
     if path.exists():
         try:
-            saved = dict(json.loads(path.read_text()))
+            saved = with_defaults(dict(json.loads(path.read_text())))
         except (TypeError, ValueError) as error:
             raise UserError(f"{path} is damaged: {error}") from error
         given = json.loads(config.to_json())

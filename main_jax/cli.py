@@ -1,5 +1,6 @@
 """What every launcher shares: the host's settings, flag parsing, and errors as one line."""
 
+import datetime
 import gc
 import os
 import runpy
@@ -130,6 +131,22 @@ def task_file_flag():
 def load_task_file(path: str | None) -> None:
     if path is not None:
         _run_file(Path(path))
+
+
+def define_workdir():
+    """The flag of every launcher that trains."""
+    return flags.DEFINE_string(
+        "workdir", None, "Where the run is kept; default: a new one in runs/."
+    )
+
+
+def choose_workdir(given: str | None, config, quiet: bool = False) -> Path:
+    """The given one or a fresh one, and says which."""
+    now = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
+    workdir = given or f"runs/{config.get('task', 'run')}-{now}-{os.getpid()}"
+    if not quiet:
+        print(f"workdir: {workdir}", flush=True)
+    return Path(workdir)
 
 
 def load_config(path: Path):

@@ -1,5 +1,7 @@
 """Every config field with its default, and the checks that a config must pass."""
 
+import json
+
 from ml_collections import ConfigDict
 
 from main_jax.errors import UserError
@@ -68,11 +70,52 @@ def base_config() -> ConfigDict:
     config.stop_when_solved = True  # judged at max_difficulty only, after annealing
 
     # Runtime
-    config.num_devices = 0  # 0: as many as divide the batch
+    config.runtime = "fused"  # one program; "threads" or "ray": actors apart from the learner
+    config.num_devices = 0  # that learn, on each host; 0: as many as divide the batch
     config.updates_per_call = 16
     config.checkpoint_every = 1_000_000  # timesteps
     config.checkpoints_kept = 3
+
+    # Actors apart from the learner. Every update takes batch_size / actor_batch_size trajectories,
+    # whoever produced them
+    config.num_actors = 8
+    config.actor_batch_size = 8  # episodes of one actor at once
+    config.queue_size = 0  # unrolls begun and not yet learned from, at most; 0: two for each actor
+    config.lockstep = False  # an actor waits for a new policy before each unroll
+    config.num_actor_devices = 0  # threads only: that act and do not learn; 0: all do both
+    config.num_learners = 1  # ray only: processes that share each batch
     return config
+
+
+RUNTIMES = ("fused", "threads", "ray")
+# The paper's training where it says how: 30M timesteps at one go, a linear curriculum.
+PAPER_PROTOCOL = {
+    "curriculum": "linear",
+    "min_difficulty": 2,
+    "anneal_timesteps": 0,
+    "restart_after": 0,
+    "stop_when_solved": False,
+    "total_timesteps": 30_000_000,
+}
+# What may follow the colon in --config=configs/reverse.py:paper
+VARIANTS = {
+    "": {},
+    "paper": {**PAPER_PROTOCOL, "runtime": "threads", "num_actors": 50},
+}
+
+
+def variant_of(config: ConfigDict, name: str) -> ConfigDict:
+    """A task's config, changed to the variant of that name, and locked."""
+    if name not in VARIANTS:
+        known = ", ".join(filter(None, VARIANTS))
+        raise UserError(f"there is no variant {name!r} of this config; there is: {known}")
+    config.update(VARIANTS[name])
+    return config.lock()
+
+
+def with_defaults(saved: dict) -> dict:
+    """The fields of a config from a file; one made before a field existed has its default."""
+    return json.loads(base_config().to_json()) | saved
 
 
 _POSITIVE = (
@@ -81,11 +124,12 @@ _POSITIVE = (
     *("total_timesteps", "batch_size", "unroll_length", "learning_rate", "max_gradient_norm"),
     *("evaluate_every", "num_evaluation_inputs"),
     *("updates_per_call", "checkpoint_every", "checkpoints_kept"),
+    *("num_actors", "actor_batch_size", "num_learners"),
 )
 _NOT_NEGATIVE = (
     *("seed", "cell_reward", "success_reward", "steps_per_digit", "extra_steps"),
     *("curriculum_start", "value_cost", "anneal_timesteps", "restart_after"),
-    "num_devices",
+    *("num_devices", "queue_size", "num_actor_devices"),
 )
 _FRACTIONS = (
     "mastery",
@@ -113,12 +157,15 @@ def validate_config(config: ConfigDict) -> None:
         ("view", VIEWS),
         ("reward", REWARDS),
         ("curriculum", CURRICULA),
+        ("runtime", RUNTIMES),
     ):
         if config[field] not in choices:
             raise UserError(
                 f"config.{field} is {config[field]!r}; it must be one of {', '.join(choices)}"
             )
     _check_ranges(config)
+    if config.runtime != "fused":
+        _check_actors(config)
 
 
 def _check_fields(config: ConfigDict) -> None:
@@ -170,15 +217,38 @@ def _check_ranges(config: ConfigDict) -> None:
         raise UserError("config.steps_per_digit and config.extra_steps allow no step at length 1")
 
 
+def _check_actors(config: ConfigDict) -> None:
+    num_learners = config.num_learners if config.runtime == "ray" else 1
+    if config.batch_size % (config.actor_batch_size * num_learners):
+        raise UserError(
+            f"config.batch_size is {config.batch_size}; each of {num_learners} learners must get a "
+            f"multiple of config.actor_batch_size, {config.actor_batch_size}"
+        )
+    acting = config.num_actors * config.actor_batch_size
+    if config.lockstep and acting < config.batch_size:
+        raise UserError(
+            f"config.lockstep would wait forever: {config.num_actors} actors produce {acting} "
+            f"episodes a policy, and an update needs config.batch_size, {config.batch_size}"
+        )
+
+
 def validate_devices(config: ConfigDict) -> None:
     """What this machine must have to train; a trained controller runs anywhere."""
     import jax
 
-    available = jax.local_device_count()
+    available, num_processes = jax.local_device_count(), jax.process_count()
     if config.num_devices > available:
         raise UserError(f"config.num_devices is {config.num_devices}; there are {available}")
-    if config.num_devices and config.batch_size % config.num_devices:
+    if num_processes > 1 and config.runtime != "fused":
+        raise UserError(f"config.runtime is {config.runtime!r}; several processes need 'fused'")
+    acting = config.num_actor_devices if config.runtime == "threads" else 0
+    if acting + max(config.num_devices, 1) > available:
+        raise UserError(
+            f"config.num_actor_devices is {acting}; there are {available} devices, and some must "
+            "learn"
+        )
+    if config.num_devices and config.batch_size % (config.num_devices * num_processes):
         raise UserError(
             f"config.batch_size is {config.batch_size}; it must be a multiple of "
-            f"config.num_devices, {config.num_devices}"
+            f"config.num_devices, {config.num_devices}, on each of {num_processes} hosts"
         )

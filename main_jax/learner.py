@@ -64,14 +64,17 @@ def update(
     )
     gradients, metrics = gradients_of(agent, costs, state.params, trajectory)
     if axis_name is not None:
-        # As one vector: a collective per parameter would cost thirty times as much.
-        vector, unravel = ravel_pytree(gradients)
-        gradients = unravel(jax.lax.pmean(vector, axis_name))
-        metrics = jax.lax.pmean(metrics, axis_name)
+        gradients, metrics = as_one_vector(jax.lax.pmean, (gradients, metrics), axis_name)
     metrics["gradient_norm"] = optax.tree.norm(gradients)
     changes, optimizer = make_optimizer(config).update(gradients, state.optimizer, state.params)
     params = optax.apply_updates(state.params, jax.tree.map(lambda x: scale * x, changes))
     return LearnerState(params, optimizer, state.updates + 1), metrics
+
+
+def as_one_vector(collective, tree, axis_name: str):
+    """A collective over all arrays at once: one for each would cost thirty times as much."""
+    vector, unravel = ravel_pytree(tree)
+    return unravel(collective(vector, axis_name))
 
 
 def gradients_of(agent: Agent, costs: LossCosts, params, trajectory: Trajectory):

@@ -1,26 +1,62 @@
-"""The only file that knows how arrays lie on devices: pmap, replication, one copy for the host."""
+"""The only file that knows how arrays lie on devices and processes: pmap, replication, agreement.
 
+With several processes (jax.distributed), `devices` are those of all of them, and every process
+makes the same calls in the same order.
+"""
+
+import contextlib
 import functools
+import json
 
 import jax
 import numpy as np
+from jax.experimental import multihost_utils
+
+from main_jax.errors import TrainingError, UserError
 
 AXIS = "devices"
+# After which a process that is gone takes the others down, so that none waits for it forever.
+SECONDS_TO_NOTICE = 30
+SECONDS_TO_MEET = 120
 
 
-def choose_devices(batch_size: int, num_devices: int = 0) -> list[jax.Device]:
-    """The first `num_devices` local devices; 0 takes the most that divide the batch evenly."""
-    devices = jax.local_devices()
+def choose_devices(batch_size: int, num_devices: int = 0, reserved: int = 0) -> list[jax.Device]:
+    """The first `num_devices` of each process; 0 takes the most that divide the batch evenly.
+
+    The last `reserved` ones of a process are left for something else.
+    """
+    num_processes = jax.process_count()
     if not num_devices:
-        num_devices = max(k for k in range(1, len(devices) + 1) if batch_size % k == 0)
-    return devices[:num_devices]
+        candidates = range(1, jax.local_device_count() - reserved + 1)
+        divide = [k for k in candidates if batch_size % (k * num_processes) == 0]
+        if not divide:
+            raise UserError(
+                f"config.batch_size is {batch_size}; it must be a multiple of the number of "
+                f"processes, {num_processes}"
+            )
+        num_devices = max(divide)
+    return [
+        device
+        for process in range(num_processes)
+        for device in jax.local_devices(process_index=process)[:num_devices]
+    ]
 
 
-def on_every_device(function, devices, donate_first: bool = False):
-    """pmap of a function whose arguments all carry a leading device axis."""
-    return jax.pmap(
-        function, axis_name=AXIS, devices=devices, donate_argnums=(0,) if donate_first else ()
-    )
+def divide_devices(batch_size: int, num_devices: int, num_actor_devices: int):
+    """Of this process: those that learn, and those that act, which may be the same."""
+    learning = choose_devices(batch_size, num_devices, reserved=num_actor_devices)
+    return learning, jax.local_devices()[-num_actor_devices:] if num_actor_devices else learning
+
+
+def local_indices(devices) -> np.ndarray:
+    """Where this process's own are among the devices."""
+    own = [i for i, device in enumerate(devices) if device.process_index == jax.process_index()]
+    return np.array(own)
+
+
+def on_every_device(function, devices, donate: tuple[int, ...] = ()):
+    """pmap of a function whose arguments all carry a leading axis, of this process's devices."""
+    return jax.pmap(function, axis_name=AXIS, devices=devices, donate_argnums=donate)
 
 
 def replicate(tree, devices):
@@ -28,7 +64,7 @@ def replicate(tree, devices):
 
     Any other layout, such as that of flax.jax_utils.replicate, compiles the program a second time.
     """
-    return _replicator(tuple(devices))(np.arange(len(devices)), tree)
+    return _replicator(tuple(devices))(local_indices(devices), tree)
 
 
 @functools.lru_cache
@@ -38,7 +74,8 @@ def _replicator(devices):
 
 def split(tree, devices):
     """Puts row d of every array [D, ...] on device d."""
-    return on_every_device(lambda x: x, devices)(tree)
+    own = local_indices(devices)
+    return on_every_device(lambda x: x, devices)(jax.tree.map(lambda x: x[own], tree))
 
 
 def first_replica(tree):
@@ -47,4 +84,72 @@ def first_replica(tree):
 
 
 def to_host(tree):
-    return jax.tree.map(np.asarray, tree)
+    """Arrays [D, ...], of this process's devices or of all, on every process's host."""
+    if all(x.is_fully_addressable for x in jax.tree.leaves(tree)):
+        return jax.tree.map(np.asarray, tree)
+    own = jax.tree.map(
+        lambda x: np.concatenate([np.asarray(shard.data) for shard in x.addressable_shards]), tree
+    )
+    return multihost_utils.process_allgather(own, tiled=True)
+
+
+def join_processes(coordinator: str | None, num_processes: int | None, process_id: int | None):
+    """Makes this process one of several that train together; on a TPU pod, JAX knows them."""
+    jax.distributed.initialize(
+        coordinator,
+        num_processes,
+        process_id,
+        initialization_timeout=SECONDS_TO_MEET,
+        heartbeat_timeout_seconds=SECONDS_TO_NOTICE,
+        shutdown_timeout_seconds=SECONDS_TO_NOTICE,
+    )
+
+
+@contextlib.contextmanager
+def joined(coordinator: str | None, num_processes: int | None, process_id: int | None):
+    """Within, this process trains together with the others; if one is gone, all end."""
+    try:
+        join_processes(coordinator, num_processes, process_id)
+    except (RuntimeError, ValueError) as error:
+        raise UserError(f"the processes have not met at {coordinator}: {error}") from error
+    try:
+        yield
+    except jax.errors.JaxRuntimeError as error:
+        raise TrainingError(f"another process may be gone: {error}") from error
+
+
+def is_first_process() -> bool:
+    return jax.process_index() == 0
+
+
+def any_process(condition: bool) -> bool:
+    """Whether it holds on any process; they agree."""
+    if jax.process_count() == 1:
+        return condition
+    return bool(multihost_utils.process_allgather(np.array(condition)).any())
+
+
+def from_first_process(tree):
+    """The first process's arrays, on every process."""
+    if jax.process_count() == 1:
+        return tree
+    return jax.tree.map(np.asarray, multihost_utils.broadcast_one_to_all(tree))
+
+
+def by_first_process(function):
+    """Calls it on the first process alone; its result (JSON), or its UserError, is everyone's."""
+    if jax.process_count() == 1:
+        return function()
+    answer = {}
+    if is_first_process():
+        try:
+            answer = {"result": function()}
+        except (UserError, OSError) as error:
+            answer = {"error": str(error)}
+    text = np.frombuffer(json.dumps(answer).encode(), np.uint8)
+    size = int(from_first_process(np.array(len(text))))
+    text = text if is_first_process() else np.zeros(size, np.uint8)
+    answer = json.loads(from_first_process(text).tobytes())
+    if "error" in answer:
+        raise UserError(answer["error"])
+    return answer["result"]

@@ -19,14 +19,14 @@ SECONDS_BETWEEN_LINES = 5.0
 
 
 class ProgressDisplay:
-    def __init__(self, timesteps: int, total_timesteps: int):
-        self._console = Console(highlight=False, soft_wrap=True)
+    def __init__(self, timesteps: int, total_timesteps: int, quiet: bool = False):
+        self._console = Console(highlight=False, soft_wrap=True, quiet=quiet)
         self._total = total_timesteps
         self._last_line = time.monotonic()
         self._evaluation = "-"
         self._shown = False
         self._bar = None
-        if self._console.is_terminal:
+        if self._console.is_terminal and not quiet:
             self._bar = Progress(BarColumn(20), TextColumn("{task.description}"))
             self._bar.start()
             self._task = self._bar.add_task("compiling", total=total_timesteps, completed=timesteps)

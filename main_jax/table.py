@@ -16,6 +16,7 @@ from ml_collections import ConfigDict
 
 import main_jax
 from main_jax.checkpoint import load_controller, write_atomically
+from main_jax.config import PAPER_PROTOCOL, with_defaults
 from main_jax.errors import TrainingError, UserError
 from main_jax.evaluate import evaluate
 from main_jax.tasks import TASKS
@@ -28,18 +29,7 @@ ROWS = {
     "no_action_history_tape_values": {"view": "no_action_history_tape_values"},
     "recurrent": {"encoder": "recurrent"},
 }
-# The paper's training where it says how: 30M timesteps at one go, a linear curriculum.
-PROTOCOLS = {
-    "ours": {},
-    "paper": {
-        "curriculum": "linear",
-        "min_difficulty": 2,
-        "anneal_timesteps": 0,
-        "restart_after": 0,
-        "stop_when_solved": False,
-        "total_timesteps": 30_000_000,
-    },
-}
+PROTOCOLS = {"ours": {}, "paper": PAPER_PROTOCOL}
 # Inputs that nothing else looks at, neither in training nor when settings were chosen.
 TEST_SEED = 2
 # Inputs by length; fewer of the longest, which alone would take as long as training.
@@ -191,7 +181,8 @@ def has_result(name: RunName, config: ConfigDict, results: Path) -> bool:
     path = name.result_path(results)
     if not path.exists():
         return False
-    made_with, wanted = json.loads(path.read_text())["config"], json.loads(config.to_json())
+    made_with = with_defaults(json.loads(path.read_text())["config"])
+    wanted = json.loads(config.to_json())
     for field in wanted:
         if made_with.get(field) != wanted[field]:
             raise UserError(

@@ -1,5 +1,8 @@
 """The built-in tasks, each in the form that users write their own in, and the registry of both."""
 
+import sys
+from pathlib import Path
+
 import jax.numpy as jnp
 from jax import lax
 
@@ -203,18 +206,24 @@ MORE_TASKS = (
 )
 
 TASKS = {task.name: task for task in PAPER_TASKS + MORE_TASKS}
-_DECLARED: dict[str, Task] = {}  # by users
+_DECLARED: dict[str, tuple[Task, str]] = {}  # by users, with the files they did it in
 
 
 def register(task: Task) -> None:
     """Makes a user's task known by its name; a file that is loaded again declares it again."""
     if task.name in TASKS:
         raise UserError(f"task {task.name!r} is built in; give yours another name")
-    _DECLARED[task.name] = task
+    caller = sys._getframe(1).f_code.co_filename
+    _DECLARED[task.name] = task, str(Path(caller).absolute())
+
+
+def declaring_file(name: str) -> str | None:
+    """Where a user's task is declared, for other processes to load; None for a built-in one."""
+    return _DECLARED[name][1] if name in _DECLARED else None
 
 
 def get_task(name: str) -> Task:
-    known = TASKS | _DECLARED
+    known = TASKS | {declared: task for declared, (task, _) in _DECLARED.items()}
     if name not in known:
         raise UserError(
             f"unknown task {name!r}; known tasks: {', '.join(known)}; one that a file of yours "

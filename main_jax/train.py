@@ -1,14 +1,15 @@
 """Training from a config to a controller: run, evaluate, checkpoint, resume, stop."""
 
 import dataclasses
-import math
 import signal
 import time
 from pathlib import Path
 
+import numpy as np
 from ml_collections import ConfigDict, FrozenConfigDict
 from rich.console import Console
 
+from main_jax import parallel
 from main_jax.agent import build_agent
 from main_jax.checkpoint import (
     CONTROLLER_FILE,
@@ -23,7 +24,7 @@ from main_jax.errors import TrainingError, UserError
 from main_jax.evaluate import LengthResult, evaluate
 from main_jax.metrics import MetricsLog
 from main_jax.progress import ProgressDisplay, results_table
-from main_jax.runtime.fused import FusedRuntime
+from main_jax.runtime.build import build_runtime
 from main_jax.task_check import check_task
 from main_jax.tasks import get_task
 
@@ -80,7 +81,9 @@ def train_and_evaluate(config: ConfigDict, workdir: Path) -> Outcome | None:
     """
     validate_config(config)
     validate_devices(config)
-    check_workdir(workdir, config)
+    if parallel.any_process(parallel.by_first_process(config.to_json) != config.to_json()):
+        raise UserError("the processes were given different configs")
+    parallel.by_first_process(lambda: check_workdir(workdir, config))
     check_task(get_task(config.task))
     run = Run(FrozenConfigDict(config), workdir)
     try:
@@ -90,35 +93,51 @@ def train_and_evaluate(config: ConfigDict, workdir: Path) -> Outcome | None:
 
 
 class Run:
+    """One of several processes does all of this in step with the others, but the first one alone
+    reads, writes and shows anything.
+    """
+
     def __init__(self, config: FrozenConfigDict, workdir: Path):
         self.config, self.workdir = config, workdir
         self.agent = build_agent(config)
-        self.runtime = FusedRuntime(self.agent, config)
+        self.runtime = build_runtime(self.agent, config)
         self.progress = Progress(devices=len(self.runtime.devices))
-        self.checkpoints = Checkpoints(workdir, config.checkpoints_kept)
+        self.keeps = parallel.is_first_process()
+        self.checkpoints = Checkpoints(workdir, config.checkpoints_kept) if self.keeps else None
         self._resume()
-        claim_workdir(workdir, config)
-        self.log = MetricsLog(workdir, self.runtime.timesteps)
-        self.display = ProgressDisplay(self.runtime.timesteps, config.total_timesteps)
+        self.log = None
+        if self.keeps:
+            claim_workdir(workdir, config)
+            self.log = MetricsLog(workdir, self.runtime.timesteps)
+        self.display = ProgressDisplay(
+            self.runtime.timesteps, config.total_timesteps, quiet=not self.keeps
+        )
         self.saved_at = self.runtime.timesteps
         self.results: list[LengthResult] = []
 
     def _resume(self) -> None:
-        restored = self.checkpoints.restore(like=self.runtime.snapshot())
-        if restored is None:
+        state = self.runtime.snapshot()
+        restored = None
+
+        def restore() -> dict | None:
+            nonlocal restored
+            restored = self.checkpoints.restore(like=state)
+            return restored and restored[1]
+
+        progress = parallel.by_first_process(restore)
+        if progress is None:
             return
-        state, progress = restored
-        if progress["devices"] != self.progress.devices:
+        if self.runtime.bound_to_devices and progress["devices"] != self.progress.devices:
             raise UserError(
                 f"the run in {self.workdir} uses {progress['devices']} devices and this command "
                 f"{self.progress.devices}; set config.num_devices={progress['devices']}"
             )
-        self.runtime.load(state)
+        self.runtime.load(parallel.from_first_process(restored[0] if restored else state))
         self.progress = Progress(**progress)
 
     def until_done(self) -> Outcome | None:
         with StopRequest() as stop:
-            while not self._done() and not stop.requested:
+            while not self._done() and not parallel.any_process(stop.requested):
                 self._advance()
                 timesteps = self.runtime.timesteps
                 due = timesteps // self.config.evaluate_every > self.progress.evaluations
@@ -149,12 +168,12 @@ class Run:
 
     def _advance(self) -> None:
         started = time.monotonic()
-        metrics = {name: float(value) for name, value in self.runtime.step().items()}
+        metrics = {name: np.asarray(value) for name, value in self.runtime.step().items()}
         seconds = time.monotonic() - started
         self.progress.seconds += seconds
         timesteps, curriculum = self.runtime.timesteps, self.runtime.curriculum
-        if not all(math.isfinite(value) for value in metrics.values()):
-            bad = [name for name, value in metrics.items() if not math.isfinite(value)]
+        bad = [name for name, value in metrics.items() if not np.all(np.isfinite(value))]
+        if bad:
             raise TrainingError(
                 f"{', '.join(bad)} not finite at {timesteps} timesteps; the last good state in "
                 f"{self.workdir} is that of {self.saved_at} timesteps"
@@ -162,11 +181,10 @@ class Run:
         difficulty = int(curriculum.max_difficulty)
         success = float(curriculum.success_rate[:difficulty].mean())
         speed = self.runtime.timesteps_per_call / seconds
-        self.log.write(
+        self._log(
             "train",
-            timesteps,
             {
-                **metrics,
+                **{name: value.tolist() for name, value in metrics.items()},
                 "difficulty": difficulty,
                 "success": success,
                 "attempt": self.runtime.attempt,
@@ -175,6 +193,10 @@ class Run:
             },
         )
         self.display.update(timesteps, speed, difficulty, success)
+
+    def _log(self, kind: str, values: dict) -> None:
+        if self.log:
+            self.log.write(kind, self.runtime.timesteps, values)
 
     def _test(self) -> list[LengthResult]:
         config = self.config
@@ -193,11 +215,12 @@ class Run:
         best = self.progress.best
         self.progress.best = {name: max(rate, best.get(name, 0)) for name, rate in rates.items()}
         self.progress.evaluations = timesteps // config.evaluate_every
-        if config.stop_when_solved and self.runtime.fully_annealed:
-            self.progress.solved = self._solved_at_training_length()
-            if not self.progress.solved:
-                self.runtime.anneal_again()
-        self.log.write("evaluation", timesteps, rates)
+        annealed = config.stop_when_solved and self.runtime.fully_annealed
+        solved = annealed and self._solved_at_training_length()
+        self.progress.solved = bool(parallel.from_first_process(np.array(solved)))
+        if annealed and not self.progress.solved:
+            self.runtime.anneal_again()
+        self._log("evaluation", rates)
         self.display.evaluated(self.results)
 
     def _solved_at_training_length(self) -> bool:
@@ -213,18 +236,19 @@ class Run:
         return results[0].solved == results[0].num_inputs
 
     def _save(self) -> None:
-        timesteps = self.runtime.timesteps
-        # The controller first: a run that is killed in between writes it again when it resumes.
-        path = self.workdir / CONTROLLER_FILE
-        save_controller(path, self.config, self.runtime.params, timesteps)
-        self.checkpoints.save(timesteps, self.runtime.snapshot(), dataclasses.asdict(self.progress))
+        timesteps, state = self.runtime.timesteps, self.runtime.snapshot()
+        if self.keeps:
+            # The controller first: a run that is killed in between writes it again on resuming.
+            path = self.workdir / CONTROLLER_FILE
+            save_controller(path, self.config, self.runtime.params, timesteps)
+            self.checkpoints.save(timesteps, state, dataclasses.asdict(self.progress))
         self.saved_at = timesteps
 
     def _report(self) -> None:
         self.results = self.results or self._test()  # a finished run, asked again
         self.display.close()
         outcome = "solved" if self.progress.solved else "out of timesteps"
-        console = Console()
+        console = Console(quiet=not self.keeps)
         console.print(
             results_table(
                 f"{self.config.task}: {outcome} after {self.runtime.timesteps:,} timesteps and "
@@ -237,6 +261,8 @@ class Run:
         console.print(f"controller: {self.workdir / CONTROLLER_FILE}", soft_wrap=True)
 
     def close(self) -> None:
+        self.runtime.close()
         self.display.close()
-        self.log.close()
-        self.checkpoints.close()
+        if self.keeps:
+            self.log.close()
+            self.checkpoints.close()

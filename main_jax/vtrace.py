@@ -12,6 +12,9 @@ from main_jax import policy
 from main_jax.actor import Trajectory
 from main_jax.agent import Agent
 
+# Log-probabilities of the same policy differ by less, between one program and another.
+ROUNDING = 1e-3
+
 
 class LossCosts(struct.PyTreeNode):
     discount: jax.Array  # f32[], γ
@@ -50,7 +53,7 @@ def vtrace_loss(agent: Agent, costs: LossCosts, params, trajectory: Trajectory):
         "entropy": entropies.sum(),
         **{f"entropy_{name}": entropies[index] for index, name in enumerate(names)},
         "entropy_bonus": bonus,
-        "rho_clipped": jnp.mean(log_rhos > 0),
+        "rho_clipped": jnp.mean(log_rhos > ROUNDING),
         "reward": trajectory.rewards.mean(),
     }
 

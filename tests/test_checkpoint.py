@@ -63,6 +63,12 @@ def test_workdir_of_another_run_is_refused_and_left_alone(tmp_path):
     with pytest.raises(UserError, match="config.seed=1, not 2"):
         check_workdir(tmp_path, small_config(seed=2))
     check_workdir(tmp_path, small_config(seed=1, total_timesteps=10**9))
+    earlier = json.loads(small_config(seed=1).to_json())
+    del earlier["num_actors"], earlier["runtime"]
+    (tmp_path / "config.json").write_text(json.dumps(earlier))
+    check_workdir(tmp_path, small_config(seed=1))
+    with pytest.raises(UserError, match="config.runtime='fused', not 'threads'"):
+        check_workdir(tmp_path, small_config(seed=1, runtime="threads"))
     (tmp_path / "config.json").write_text("[1, 2]")
     with pytest.raises(UserError, match="damaged"):
         check_workdir(tmp_path, small_config(seed=1))

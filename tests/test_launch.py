@@ -180,6 +180,8 @@ def test_evaluate_refuses_bad_flags(add_controller, arguments, culprit):
         (["--config.batch_size=many"], "batch_size"),
         (["--config.batch_size=65", "--config.num_devices=2"], "batch_size"),
         (["--config=configs/nowhere.py"], "nowhere.py"),
+        (["--config=configs/reverse.py:papr"], "'papr'"),
+        (["--config.runtime=threads", "--config.actor_batch_size=7"], "actor_batch_size"),
     ],
 )
 def test_local_refuses_bad_configs_and_writes_nothing(tmp_path, arguments, culprit):
@@ -196,9 +198,27 @@ def test_truncated_controller_is_refused(add_controller, tmp_path):
 
 
 def test_help_helps():
-    for name in ("local", "evaluate", "solve", "replay", "report", "export"):
+    for name in (
+        *("local", "cluster", "multihost", "evaluate", "solve", "replay", "report", "export"),
+        *("check_task", "table"),
+    ):
         result = launch(name, "--help")
         assert f"python launch/{name}.py" in result.stdout
+
+
+def test_ray_is_an_extra_that_says_how_to_get_it(tmp_path):
+    (tmp_path / "ray.py").write_text("raise ImportError('not here')")
+    result = subprocess.run(
+        command("cluster", "--config=configs/reverse.py", f"--workdir={tmp_path / 'run'}"),
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
+    )
+    assert_user_error(result, "pip install", "[cluster]")
+    assert not (tmp_path / "run").exists()
+    needed = "import sys, main_jax.train, main_jax.runtime.fused; sys.exit('ray' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", needed], cwd=ROOT).returncode == 0
 
 
 def wait_for(condition, seconds=240):
@@ -208,7 +228,7 @@ def wait_for(condition, seconds=240):
         time.sleep(0.2)
 
 
-def start_training(workdir):
+def start_training(workdir, runtime):
     return subprocess.Popen(
         command(
             "local",
@@ -216,6 +236,7 @@ def start_training(workdir):
             f"--workdir={workdir}",
             "--config.total_timesteps=100000000",
             "--config.checkpoint_every=2000",
+            f"--config.runtime={runtime}",
             *TINY,
         ),
         cwd=ROOT,
@@ -230,14 +251,15 @@ def saved_steps(workdir):
     return sorted(int(p.name) for p in (workdir / "checkpoints").glob("*") if p.name.isdigit())
 
 
-def test_kill_9_and_sigterm_lose_nothing_past_the_last_checkpoint(tmp_path):
+@pytest.mark.parametrize("runtime", ["fused", "threads"])
+def test_kill_9_and_sigterm_lose_nothing_past_the_last_checkpoint(tmp_path, runtime):
     workdir = tmp_path / "run"
-    process = start_training(workdir)
+    process = start_training(workdir, runtime)
     wait_for(lambda: len(saved_steps(workdir)) >= 2)
     process.kill()
     process.communicate()
     kept = saved_steps(workdir)[-1]
-    process = start_training(workdir)
+    process = start_training(workdir, runtime)
     wait_for(lambda: saved_steps(workdir)[-1] > kept)
     process.send_signal(signal.SIGTERM)
     output, errors = process.communicate(timeout=60)

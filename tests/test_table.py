@@ -70,6 +70,9 @@ def test_one_run_leaves_a_complete_result(tmp_path, monkeypatch):
     assert result["best"].keys() == {"greedy_2", "sample_2", "greedy_100", "sample_100"}
     assert result["versions"]["jax"]
     assert table.has_result(name, run_config(name, config), tmp_path / "results")
+    del result["config"]["num_actors"]  # as in a file made before that field existed
+    name.result_path(tmp_path / "results").write_text(json.dumps(result))
+    assert table.has_result(name, run_config(name, config), tmp_path / "results")
     config.channels = 9
     with pytest.raises(UserError, match="config.channels=8, not 9"):
         table.has_result(name, run_config(name, config), tmp_path / "results")

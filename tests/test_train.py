@@ -63,7 +63,7 @@ def test_resumed_run_equals_an_uninterrupted_one_bit_for_bit(tmp_path, monkeypat
     assert lines_of(tmp_path / "parts", "train")[-1]["timesteps"] == 4 * STEPS_PER_CALL
     tiny_run(tmp_path / "parts", calls=7, restart_after=restart_after)
     whole, parts = state_of(tmp_path / "whole", config), state_of(tmp_path / "parts", config)
-    assert int(whole.timesteps) == 7 * STEPS_PER_CALL
+    assert int(whole.train.timesteps) == 7 * STEPS_PER_CALL
     assert_trees_equal(whole, parts)
     for kind in ("train", "evaluation"):
         assert lines_of(tmp_path / "whole", kind) == lines_of(tmp_path / "parts", kind)
@@ -158,7 +158,7 @@ def test_actors_on_different_devices_never_share_keys():
         tokens = np.asarray(runtime.state.actor.tapes.tokens)
         assert len({rows.tobytes() for rows in tokens}) == 4
         runtime.step()
-    params = jax.tree.leaves(runtime.state.learner.params)
+    params = jax.tree.leaves(runtime.state.train.learner.params)
     assert all(np.array_equal(np.asarray(p)[0], np.asarray(p)[3]) for p in params)
 
 

@@ -1,1 +1,1 @@
-"""Runtimes: the same unroll and update, wired in different ways."""
+"""The same unroll and the same learning, wired in different ways."""

@@ -1,0 +1,39 @@
+"""Trains with actors on a Ray cluster, and a learner here or several learners there.
+
+  python launch/cluster.py --config=configs/reverse.py --num_actors=50 [--num_learners=1]
+    [--address=local|auto|HOST:PORT] [--workdir=DIR] [--config.FIELD=VALUE ...]
+
+`local`, the default, makes a cluster of this machine alone, on its loopback interface; `auto` and
+HOST:PORT join one that `ray start` has made. Run again with the same --workdir, it resumes.
+"""
+
+from absl import flags
+from ml_collections import config_flags
+
+from main_jax import cli
+
+CONFIG = config_flags.DEFINE_config_file("config", None, "A file of configs/.", lock_config=True)
+WORKDIR = cli.define_workdir()
+ADDRESS = flags.DEFINE_string("address", "local", "The cluster: local, auto or HOST:PORT.")
+NUM_ACTORS = flags.DEFINE_integer("num_actors", None, "Overrides the config's.", lower_bound=1)
+NUM_LEARNERS = flags.DEFINE_integer("num_learners", None, "Overrides the config's.", lower_bound=1)
+flags.mark_flag_as_required("config")
+
+
+def main(arguments):
+    cli.no_arguments(arguments)
+    config = CONFIG.value
+    config.runtime = "ray"
+    config.num_actors = NUM_ACTORS.value or config.num_actors
+    config.num_learners = NUM_LEARNERS.value or config.num_learners
+    from main_jax.config import validate_config
+    from main_jax.runtime import ray
+    from main_jax.train import train_and_evaluate
+
+    validate_config(config)
+    ray.connect(ADDRESS.value)
+    train_and_evaluate(config, cli.choose_workdir(WORKDIR.value, config))
+
+
+if __name__ == "__main__":
+    cli.run(main)
