@@ -90,15 +90,17 @@ def step_until(runtime, condition):
         runtime.step()
 
 
-def test_one_actor_in_lockstep_equals_the_fused_runtime(start):
-    fused = start(runtime="fused")
-    lockstep = start(num_actors=1, actor_batch_size=8, queue_size=1, lockstep=True)
+def test_actors_in_lockstep_equal_actor_threads(start):
+    threads, processes = (
+        start(runtime=runtime, num_actors=TRAJECTORIES, queue_size=1, lockstep=True)
+        for runtime in ("threads", "ray")
+    )
     for _ in range(3):
-        fused.step()
-        metrics = lockstep.step()
-    assert_trees_close(lockstep.params, fused.params, rtol=1e-3, atol=1e-5)
+        threads.step()
+        metrics = processes.step()
+    assert_trees_close(processes.params, threads.params, rtol=1e-3, atol=1e-5)
     assert metrics["policy_lag_max"] == 0 and metrics["rho_clipped"] == 0
-    assert_accounted(lockstep)
+    assert_accounted(processes)
 
 
 def test_killed_actor_is_replaced_and_training_goes_on(start):
@@ -116,7 +118,7 @@ def test_actor_that_raises_ends_training_with_its_cause(start, monkeypatch):
     runtime.step()
     policy = Learner.policy
     monkeypatch.setattr(Learner, "policy", lambda self: ({"params": "nonsense"}, policy(self)[1]))
-    with pytest.raises(TrainingError, match=r"actor \d failed: \w+: .*nonsense"):
+    with pytest.raises(TrainingError, match=r"actor \d failed: TypeError"):
         step_until(runtime, lambda: False)
     runtime.close()
 
