@@ -90,15 +90,17 @@ def step_until(runtime, condition):
         runtime.step()
 
 
-def test_one_actor_in_lockstep_equals_the_fused_runtime(start):
-    fused = start(runtime="fused")
-    lockstep = start(num_actors=1, actor_batch_size=8, queue_size=1, lockstep=True)
+def test_actors_in_lockstep_equal_actor_threads(start):
+    threads, processes = (
+        start(runtime=runtime, num_actors=TRAJECTORIES, queue_size=1, lockstep=True)
+        for runtime in ("threads", "ray")
+    )
     for _ in range(3):
-        fused.step()
-        metrics = lockstep.step()
-    assert_trees_close(lockstep.params, fused.params, rtol=1e-3, atol=1e-5)
+        threads.step()
+        metrics = processes.step()
+    assert_trees_close(processes.params, threads.params, rtol=1e-3, atol=1e-5)
     assert metrics["policy_lag_max"] == 0 and metrics["rho_clipped"] == 0
-    assert_accounted(lockstep)
+    assert_accounted(processes)
 
 
 def test_killed_actor_is_replaced_and_training_goes_on(start):
@@ -116,7 +118,7 @@ def test_actor_that_raises_ends_training_with_its_cause(start, monkeypatch):
     runtime.step()
     policy = Learner.policy
     monkeypatch.setattr(Learner, "policy", lambda self: ({"params": "nonsense"}, policy(self)[1]))
-    with pytest.raises(TrainingError, match=r"actor \d failed: \w+: .*nonsense"):
+    with pytest.raises(TrainingError, match=r"actor \d failed: TypeError"):
         step_until(runtime, lambda: False)
     runtime.close()
 
@@ -124,9 +126,7 @@ def test_actor_that_raises_ends_training_with_its_cause(start, monkeypatch):
 def test_actor_that_never_lives_ends_training_with_its_cause(start, monkeypatch):
     monkeypatch.setattr("main_jax.runtime.ray.SECONDS_BEFORE_NEXT_LIFE", 0.1)
     runtime = start()
-    unknown = runtime.config.copy_and_resolve_references()
-    unknown.task = "sort"
-    runtime.actors._config = FrozenConfigDict(unknown)
+    runtime.actors._config = config_of(task="sort")
     with pytest.raises(TrainingError, match="(?s)died 5 times without any result: .*'sort'"):
         step_until(runtime, lambda: False)
 
@@ -141,7 +141,8 @@ def test_two_learners_equal_one_with_two_devices(start):
     two.load(loaded)
     assert two.timesteps == one.timesteps / 2 and len(two.devices) == 2
     # The actors of a loaded run are others, so the same trajectories are handed to both.
-    experience = [two.actors.receive() for _ in range(two._publish() or TRAJECTORIES)]
+    two._publish()
+    experience = [two.actors.receive() for _ in range(TRAJECTORIES)]
     for learner in (one.learner, two.learner):
         learner.load(loaded.train)
         learner.learn([e.trajectory for e in experience])
@@ -196,27 +197,21 @@ def test_killed_learner_resumes_from_its_checkpoint(cluster, tmp_path):
 
 def test_node_that_goes_away_takes_no_training_with_it(start, cluster):
     runtime = start(num_actors=4)
-    runtime.step()
     actors = runtime.actors
-    node = cluster.add_node(num_cpus=2, node_ip_address=LOOPBACK)
-    victims = []
-    while not victims:  # until an actor lives there
-        for actor in range(4):
-            if ask(actors._handles[actor], lambda: ray.get_runtime_context().get_node_id()) == (
-                node.node_id
-            ):
-                victims.append(actor)
-        if not victims:
-            ray.kill(actors._handles[0])
-            lives = actors._lives[0]
-            step_until(runtime, lambda lives=lives: actors._lives[0] > lives)
-            step_until(runtime, lambda: actors._fruitless_lives[0] == 0)
-    lives = {actor: actors._lives[actor] for actor in victims}
+    step_until(runtime, lambda: all(e == 0 for e in actors._fruitless_lives) and all(actors._lives))
+    (node,) = cluster.worker_nodes
+    nodes = [
+        ask(handle, lambda: ray.get_runtime_context().get_node_id()) for handle in actors._handles
+    ]
+    victims = [actor for actor in range(4) if nodes[actor] == node.node_id]
+    assert 0 < len(victims) < 4
     cluster.remove_node(node, allow_graceful=False)
-    step_until(
-        runtime,
-        lambda: all(
-            actors._lives[a] > lives[a] and actors._fruitless_lives[a] == 0 for a in victims
-        ),
-    )
-    assert_accounted(runtime)
+    try:
+        step_until(
+            runtime,
+            lambda: all(actors._lives[a] == 2 and actors._fruitless_lives[a] == 0 for a in victims),
+        )
+        assert all(actors._lives[a] == 1 for a in range(4) if a not in victims)
+        assert_accounted(runtime)
+    finally:
+        cluster.add_node(num_cpus=2, node_ip_address=LOOPBACK)

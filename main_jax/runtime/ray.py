@@ -48,19 +48,16 @@ def connect(address: str) -> None:
                 _node_ip_address="127.0.0.1",
                 **quiet,
             )
+        elif address == "auto":
+            ray.init(address="auto", **quiet)
         else:
-            _check_reachable(address)
-            ray.init(address=address, **quiet)
+            host, _, port = address.rpartition(":")
+            # Ray itself would go on trying for ten minutes.
+            socket.create_connection((host, int(port)), timeout=SECONDS_TO_REACH).close()
+            own = {"_node_ip_address": host} if host.startswith("127.") else {}
+            ray.init(address=address, **own, **quiet)
     except (OSError, RuntimeError, ValueError) as error:
         raise UserError(f"no Ray cluster at {address!r}: {error}") from error
-
-
-def _check_reachable(address: str) -> None:
-    """Ray itself would go on trying for ten minutes."""
-    if address != "auto":
-        host, _, port = address.rpartition(":")
-        with socket.create_connection((host, int(port)), timeout=SECONDS_TO_REACH):
-            pass
 
 
 def build_ray_runtime(agent: Agent, config, devices: list) -> AsynchronousRuntime:
@@ -159,7 +156,7 @@ class RayActors(Actors):
             raise TrainingError(f"actor {actor} failed: {type(cause).__name__}: {cause}") from error
         except RayError as error:  # its process or its node is gone, and the unroll with it
             self.ledger.lose(actor, sequence)
-            if life == self._lives[actor]:
+            if life == self._lives[actor] and self._handles[actor] is not None:
                 self._bury(actor, error)
         else:
             self.ledger.hand_in(actor, sequence)

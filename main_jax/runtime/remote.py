@@ -44,7 +44,8 @@ class RemoteLearner:
     """One of several learner processes, each with a share of the batch and its own devices."""
 
     def __init__(self, setup):
-        self._agent, self._config = _agent_and_config(setup)
+        cli.prepare_host()
+        self._setup = setup
 
     def free_address(self) -> str:
         """Where this process can be the coordinator of the others; on loopback if Ray is."""
@@ -61,8 +62,9 @@ class RemoteLearner:
         from main_jax.runtime.asynchronous import Learner
 
         parallel.join_processes(coordinator, num_learners, rank)
-        devices = parallel.choose_devices(self._config.batch_size, self._config.num_devices)
-        self._learner = Learner(self._agent, self._config, devices)
+        agent, config = _agent_and_config(self._setup)
+        devices = parallel.choose_devices(config.batch_size, config.num_devices)
+        self._learner = Learner(agent, config, devices)
         return len(devices)
 
     def call(self, method: str, *arguments):
