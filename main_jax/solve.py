@@ -27,7 +27,12 @@ def tapes_of(agent: Agent, inputs: list[str]) -> TapeState:  # [N]
     padded = np.zeros((len(inputs), task.num_operands, lengths.max()), np.int32)
     for row, digits in enumerate(operands):
         padded[row, :, : lengths[row]] = [task.vocabulary.encode(d) for d in digits]
-    return jax.jit(jax.vmap(functools.partial(tape.start, task, agent.rules)))(padded, lengths)
+    return _start(agent, padded, lengths)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _start(agent: Agent, operands, lengths) -> TapeState:  # [N]
+    return jax.vmap(functools.partial(tape.start, agent.task, agent.rules))(operands, lengths)
 
 
 def solve(agent: Agent, params, inputs: list[str]) -> list[Solution]:
