@@ -31,7 +31,9 @@ class Recording:
     episodes: list[Episode]
 
 
-def record(agent: Agent, params, label: str, timesteps: int, inputs: list[str], report=None):
+def record(
+    agent: Agent, params, label: str, timesteps: int, inputs: list[str], report=None
+) -> Recording:
     """Greedy episodes on all inputs; after each, `report` is called with 1."""
     episodes = []
     for text in inputs:
@@ -43,13 +45,15 @@ def record(agent: Agent, params, label: str, timesteps: int, inputs: list[str], 
 
 def check_inputs(agent: Agent, inputs: list[str]) -> None:
     """Refuses what cannot be shown before any time is spent on the rest."""
-    for text in inputs:
-        state = tapes_of(agent, [text])
-        most = state.tokens.size * state.heads.size * int(state.step_limit[0])
-        if most > MAX_BYTES_PER_EPISODE:
+    tapes = tapes_of(agent, inputs)
+    cells, steps = (np.asarray(x, np.int64) for x in (tapes.length, tapes.step_limit))
+    sizes = cells * steps * tapes.heads.shape[1]
+    for text, size in zip(inputs, sizes, strict=True):
+        if size > MAX_BYTES_PER_EPISODE:
             raise UserError(
-                f"an input of {len(text)} characters is too long to replay: it may take "
-                f"{int(state.step_limit[0]):,} steps on {state.tokens.size:,} cells"
+                f"an input of {len(text)} characters is too long to replay: its distributions may "
+                f"take {size / 1e6:,.0f} MB in a browser, and {MAX_BYTES_PER_EPISODE / 1e6:,.0f} "
+                f"are the most"
             )
 
 

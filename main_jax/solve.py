@@ -28,7 +28,12 @@ def tapes_of(agent: Agent, inputs: list[str]) -> TapeState:  # [N]
     for row, digits in enumerate(operands):
         for column, operand in enumerate(digits):
             padded[row, column, : len(operand)] = task.vocabulary.encode(operand)
-    return jax.jit(jax.vmap(functools.partial(tape.start, task, agent.rules)))(padded, lengths)
+    return _start(agent, padded, lengths)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _start(agent: Agent, operands, lengths) -> TapeState:  # [N]
+    return jax.vmap(functools.partial(tape.start, agent.task, agent.rules))(operands, lengths)
 
 
 def solve(agent: Agent, params, inputs: list[str]) -> list[Solution]:

@@ -256,6 +256,18 @@ def test_policy_of_the_page_blocks_what_is_not_its_own(browser, tmp_path):
     assert "Content Security Policy" in complaint
 
 
+def test_input_that_is_solved_as_it_stands(browser, tmp_path):
+    path = tmp_path / "replay.html"
+    episode = dataclasses.replace(copying("7", steps=0), target="   ")
+    solved = dataclasses.replace(episode, solution=Solution("", True, 0))
+    write_replay(path, [Recording("a", 5, [solved])])
+    browser.open(path, "#step=3")
+    one(browser, "#play").click()
+    assert one(browser, "#position").text == "0 / 0"
+    wait_until(browser, lambda: one(browser, "#play").accessible_name == "Play")
+    assert texts(browser, ".verdict") == ["✓ solved in 0 steps"]
+
+
 def test_comparison_stands_side_by_side(browser, tmp_path):
     path = tmp_path / "compare.html"
     early = Recording("runs/copy@100", 100, [copying("7033", slip=2, steps=3)])
