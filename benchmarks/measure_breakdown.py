@@ -48,7 +48,7 @@ def parts_of(agent, config, steps: int) -> dict:
         return tape.draw_unsolved(task, rules, key, steps, difficulty, max_n)
 
     def gradient(params, trajectory):
-        costs = LossCosts(discount=config.discount, value=config.value_cost, entropy=0.1)
+        costs = LossCosts(config.discount, config.value_cost, entropy=0.1, evenness=0.01)
         return gradients_of(agent, costs, params, trajectory)
 
     def learn(learner, trajectory):

@@ -52,6 +52,9 @@ def base_config() -> ConfigDict:
     config.entropy_cost_start = 0.12  # times the mean relative entropy of module and heads
     config.entropy_cost_end = 0.12
     config.entropy_decay_timesteps = 1_000_000
+    # Without this one, filter_even runs stayed sure of a wrong first step where no even digit is
+    # near the start, which few short inputs and many long ones have
+    config.evenness_cost = 0.01  # times the mean evenness of module and heads
 
     # Annealing: once the entropy decay is over and every length is solved this often, learning
     # rate and entropy cost fall together
@@ -128,7 +131,7 @@ _POSITIVE = (
 )
 _NOT_NEGATIVE = (
     *("seed", "cell_reward", "success_reward", "steps_per_digit", "extra_steps"),
-    *("curriculum_start", "value_cost", "anneal_timesteps", "restart_after"),
+    *("curriculum_start", "value_cost", "anneal_timesteps", "restart_after", "evenness_cost"),
     *("num_devices", "queue_size", "num_actor_devices"),
 )
 _FRACTIONS = (

@@ -54,13 +54,14 @@ def update(
 ) -> tuple[LearnerState, dict]:
     """One gradient step; with an axis name, on the mean gradient over that axis's devices.
 
-    As `annealed` goes from 0 to 1, step size and entropy cost fall to the share anneal_floor.
+    As `annealed` goes from 0 to 1, step size and both bonuses fall to the share anneal_floor.
     """
     scale = 1 - (1 - config.anneal_floor) * annealed
     costs = LossCosts(
         discount=config.discount,
         value=config.value_cost,
         entropy=scale * entropy_cost(config, state.updates),
+        evenness=scale * config.evenness_cost,
     )
     gradients, metrics = gradients_of(agent, costs, state.params, trajectory)
     if axis_name is not None:

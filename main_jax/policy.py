@@ -105,6 +105,22 @@ def relative_entropy(output: ControllerOutput) -> jax.Array:
     return jnp.concatenate(shares).mean()
 
 
+def evenness(output: ControllerOutput) -> jax.Array:
+    """Mean over the factors of -KL(uniform || policy) / log(options), 0 where all are as likely.
+
+    Entropy loses its grip on a choice that is almost certain; this pulls the harder, the more
+    certain it is. So a policy that is sure of itself in a case it has never solved goes on trying.
+    """
+
+    def of(logits):
+        count = _num_options(logits)
+        log_probs = jnp.where(logits > MASKED_LOGIT, jax.nn.log_softmax(logits), 0)
+        divergence = -jnp.log(count) - log_probs.sum(axis=-1) / count
+        return -divergence / jnp.log(jnp.maximum(count, 2))
+
+    return jnp.concatenate([of(output.module_logits[None]), of(output.head_logits)]).mean()
+
+
 def _num_options(logits: jax.Array) -> jax.Array:
     """How many are not masked; they come before all that are."""
     return jnp.sum(logits > MASKED_LOGIT, axis=-1)

@@ -80,9 +80,7 @@ def plots_of(runs: list[Run]) -> list[Plot]:
     """What there is to show: a metric that no run has logged leaves no empty place."""
     logged = {(row["kind"], name) for run in runs for row in run.rows for name in row}
     lengths = sorted({int(name[7:]) for _, name in logged if name.startswith("greedy_")})
-    factors = sorted(
-        name for _, name in logged if name.startswith("entropy_") and name != "entropy_bonus"
-    )
+    factors = sorted(name for _, name in logged if name.startswith("entropy_"))
     plots = [
         Plot(
             "success",

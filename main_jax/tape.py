@@ -44,7 +44,7 @@ class TapeState(struct.PyTreeNode):
 class Rules:
     """What the paper leaves open about an episode."""
 
-    # What pays besides success: every right target cell, those before the first wrong one, nothing
+    # What pays besides success: every right target cell, those written in their turn, or nothing
     reward: str = "progress"  # or "prefix", or "sparse"
     cell_reward: float = 0.3
     success_reward: float = 1.0
@@ -184,8 +184,12 @@ def reward(rules: Rules, before: TapeState, after: TapeState) -> jax.Array:
     success = rules.success_reward * solved(after)
     if rules.reward == "sparse":
         return success
-    count = correct_prefix if rules.reward == "prefix" else correct_cells
-    return success + rules.cell_reward * (count(after) - count(before))
+    if rules.reward == "progress":
+        return success + rules.cell_reward * (correct_cells(after) - correct_cells(before))
+    # At most as many as were written now: cells that were put right ahead of their turn never pay.
+    longer = correct_prefix(after) - correct_prefix(before)
+    written = jnp.sum(after.tokens != before.tokens)
+    return success + rules.cell_reward * jnp.minimum(longer, written)
 
 
 def select(condition: jax.Array, if_true, if_false):

@@ -20,6 +20,7 @@ class LossCosts(struct.PyTreeNode):
     discount: jax.Array  # f32[], γ
     value: jax.Array  # f32[]
     entropy: jax.Array  # f32[]
+    evenness: jax.Array  # f32[]
 
 
 def vtrace_loss(agent: Agent, costs: LossCosts, params, trajectory: Trajectory):
@@ -39,6 +40,7 @@ def vtrace_loss(agent: Agent, costs: LossCosts, params, trajectory: Trajectory):
     entropies = jax.vmap(policy.entropies)(acting).mean(axis=0)
     names = policy.choice_names(agent.task)
     bonus = costs.entropy * jax.vmap(policy.relative_entropy)(acting).mean()
+    bonus += costs.evenness * jax.vmap(policy.evenness)(acting).mean()
 
     log_rhos = log_probs - trajectory.log_probs
     discounts = costs.discount * (1.0 - trajectory.finished)
@@ -52,7 +54,7 @@ def vtrace_loss(agent: Agent, costs: LossCosts, params, trajectory: Trajectory):
         "value_loss": value_loss,
         "entropy": entropies.sum(),
         **{f"entropy_{name}": entropies[index] for index, name in enumerate(names)},
-        "entropy_bonus": bonus,
+        "exploration_bonus": bonus,
         "rho_clipped": jnp.mean(log_rhos > ROUNDING),
         "reward": trajectory.rewards.mean(),
     }

@@ -53,6 +53,26 @@ def test_relative_entropy_counts_only_what_can_be_chosen():
     np.testing.assert_allclose(policy.relative_entropy(uniform), 1.0, rtol=1e-5)
 
 
+def test_evenness_is_the_divergence_from_uniform():
+    factors = [np.asarray(jax.nn.softmax(OUTPUT.module_logits))]
+    factors += [np.asarray(p)[:3] for p in jax.nn.softmax(OUTPUT.head_logits)]
+    shares = [np.mean(np.log(1 / len(p) / p)) / np.log(len(p)) for p in factors]
+    np.testing.assert_allclose(policy.evenness(OUTPUT), -np.mean(shares), rtol=1e-5)
+    single = OUTPUT.replace(module_logits=jnp.zeros(1))
+    np.testing.assert_allclose(policy.evenness(single), -np.sum(shares[1:]) / 3, rtol=1e-5)
+
+
+def test_evenness_pulls_where_entropy_has_let_go():
+    def bonus(function, sureness):
+        return function(OUTPUT.replace(module_logits=jnp.array([sureness, 0.0])))
+
+    def pull(function, sureness):
+        return float(jax.grad(lambda s: bonus(function, s))(sureness))
+
+    assert abs(pull(policy.relative_entropy, 20.0)) < 1e-6
+    assert pull(policy.evenness, 20.0) < -0.1
+
+
 def test_greedy_is_the_most_probable_joint_action():
     best = max(joint_probabilities().items(), key=lambda item: item[1])[0]
     choice = policy.greedy(OUTPUT)

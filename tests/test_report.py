@@ -11,7 +11,12 @@ from main_jax.errors import UserError
 from main_jax.report import Run, plots_of, write_report
 
 TRAIN = {"difficulty": 2, "success": 0.5, "policy_loss": 0.1, "value_loss": 0.2, "entropy": 4.0}
-FACTORS = {"entropy_bonus": 0.1, "entropy_module": 1.0, "entropy_read_1": 1.5, "entropy_write_1": 2}
+FACTORS = {
+    "exploration_bonus": 0.1,
+    "entropy_module": 1.0,
+    "entropy_read_1": 1.5,
+    "entropy_write_1": 2,
+}
 
 
 def make_run(workdir, *, lag=False, task="copy"):

@@ -45,7 +45,7 @@ def test_random_programs_equal_the_plain_python_machine(program):
     state = tape_of(task, *operands, room=ROOM)
     assert text_of(task, state) == machine.tape
     for module, *heads in actions:
-        correct, prefix = machine.correct, machine.correct_prefix
+        before, correct, prefix = machine.tape, machine.correct, machine.correct_prefix
         machine.act(task.modules[module].name, *heads)
         after = act(task, state, module, *heads)
         assert text_of(task, after) == machine.tape
@@ -53,7 +53,7 @@ def test_random_programs_equal_the_plain_python_machine(program):
         assert int(jitted(tape.correct_cells)(after)) == machine.correct
         for rules, gained in (
             (by_cells, machine.correct - correct),
-            (by_prefix, machine.correct_prefix - prefix),
+            (by_prefix, min(machine.correct_prefix - prefix, machine.tape != before)),
         ):
             reward = float(jitted(tape.reward, rules)(state, after))
             assert reward == pytest.approx(0.5 * gained + 2.0 * machine.solved)
@@ -66,6 +66,16 @@ def test_a_write_changes_one_cell_only():
     state = tape_of(task, "12", room=4)
     after = act(task, state, 1, 0, 0, 4)
     np.testing.assert_array_equal(after.tokens[5:], state.tokens[5:])
+
+
+def test_cells_put_right_ahead_of_their_turn_never_pay():
+    task, rules = TASKS["copy"], Rules(reward="prefix", cell_reward=1.0, success_reward=10.0)
+    rewards, state = [], tape_of(task, "1234", rules=rules)
+    for cell in (2, 1, 0, 0, 3):  # the first pays for itself alone, and a repetition for nothing
+        after = act(task, state, 1, cell, 0, 5 + cell)
+        rewards.append(float(tape.reward(rules, state, after)))
+        state = after
+    assert rewards == [0, 0, 1, 0, 11]
 
 
 def test_sparse_reward_is_success_only():

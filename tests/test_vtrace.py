@@ -53,7 +53,7 @@ def loss_of(case, costs, trajectory=None):
 
 
 def test_ratio_is_that_of_the_joint_action(case):
-    trajectory, costs = case[2], LossCosts(0.9, 0.5, 0.0)
+    trajectory, costs = case[2], LossCosts(0.9, 0.5, 0.0, 0.0)
     _, on_policy = loss_of(case, costs)
     # As if the acting policy had been twice as likely to act so: every ρ is 1/2.
     doubled = trajectory.replace(log_probs=trajectory.log_probs + np.log(2))
@@ -68,7 +68,7 @@ def test_ratio_is_that_of_the_joint_action(case):
 def test_advantages_are_constants_to_the_gradient(case):
     agent, params, trajectory = case
     gradient = jax.jit(
-        jax.grad(lambda p: vtrace_loss(agent, LossCosts(0.9, 0.0, 0.0), p, trajectory)[0])
+        jax.grad(lambda p: vtrace_loss(agent, LossCosts(0.9, 0.0, 0.0, 0.0), p, trajectory)[0])
     )(params)
     # With no value cost, only a gradient through the advantage could reach the value layer.
     assert not np.any(gradient["params"]["value"]["kernel"])
@@ -76,15 +76,23 @@ def test_advantages_are_constants_to_the_gradient(case):
 
 
 def test_entropy_cost_lowers_the_loss_by_the_entropy(case):
-    without, _ = loss_of(case, LossCosts(0.9, 0.5, 0.0))
-    with_cost, metrics = loss_of(case, LossCosts(0.9, 0.5, 0.1))
-    np.testing.assert_allclose(without - with_cost, metrics["entropy_bonus"], rtol=1e-4)
-    assert 0.05 < metrics["entropy_bonus"] < 0.1  # a fresh policy is close to uniform
+    without, _ = loss_of(case, LossCosts(0.9, 0.5, 0.0, 0.0))
+    with_cost, metrics = loss_of(case, LossCosts(0.9, 0.5, 0.1, 0.0))
+    np.testing.assert_allclose(without - with_cost, metrics["exploration_bonus"], rtol=1e-4)
+    assert 0.05 < metrics["exploration_bonus"] < 0.1  # a fresh policy is close to uniform
+
+
+def test_evenness_cost_lowers_the_loss_by_the_evenness(case):
+    agent, params, trajectory = case
+    without, _ = loss_of(case, LossCosts(0.9, 0.5, 0.0, 0.0))
+    with_cost, metrics = loss_of(case, LossCosts(0.9, 0.5, 0.0, 2.0))
+    np.testing.assert_allclose(without - with_cost, metrics["exploration_bonus"], rtol=1e-3)
+    assert -0.5 < metrics["exploration_bonus"] < 0  # a fresh policy is close to uniform
 
 
 def test_entropy_of_each_choice_is_logged_by_name(case):
     agent, params, trajectory = case
-    _, metrics = loss_of(case, LossCosts(0.9, 0.5, 0.0))
+    _, metrics = loss_of(case, LossCosts(0.9, 0.5, 0.0, 0.0))
     names = ("module", "read_1", "read_2", "write_1")
     parts = [metrics[f"entropy_{name}"] for name in names]
     np.testing.assert_allclose(sum(parts), metrics["entropy"], rtol=1e-5)
