@@ -84,12 +84,15 @@ def first_replica(tree):
 
 
 def to_host(tree):
-    """Arrays [D, ...], of this process's devices or of all, on every process's host."""
-    if all(x.is_fully_addressable for x in jax.tree.leaves(tree)):
-        return jax.tree.map(np.asarray, tree)
-    own = jax.tree.map(
-        lambda x: np.concatenate([np.asarray(shard.data) for shard in x.addressable_shards]), tree
-    )
+    """Arrays [D, ...] of this process's devices."""
+    return jax.tree.map(np.asarray, tree)
+
+
+def gather(tree):
+    """Arrays [D, ...] of all processes' devices, on the host of every process."""
+    own = to_host(tree)
+    if jax.process_count() == 1:
+        return own
     return multihost_utils.process_allgather(own, tiled=True)
 
 

@@ -19,7 +19,7 @@ from tests.test_launch import (
     wait_for,
 )
 
-SECONDS_TO_END = 120  # far more than it takes, far less than forever
+SECONDS_TO_END = 300  # far more than it takes, far less than forever
 STEPS_PER_CALL = 4 * 8 * 4
 
 

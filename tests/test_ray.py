@@ -22,7 +22,7 @@ from ray.cluster_utils import Cluster  # noqa: E402
 
 from main_jax.runtime.ray import FAIR  # noqa: E402
 
-SECONDS_TO_GO_ON = 120  # far more than it takes, far less than forever
+SECONDS_TO_GO_ON = 300  # far more than it takes, far less than forever
 LOOPBACK = "127.0.0.2"  # for 127.0.0.1, Ray would take the machine's outer address
 UPDATES = 2
 TRAJECTORIES = 4  # an update

@@ -82,7 +82,7 @@ class FusedRuntime(Runtime):
         """One copy of what is replicated, and the actors of all devices."""
         return FusedState(
             train=parallel.first_replica(self.state.train),
-            actor=parallel.to_host(self.state.actor),
+            actor=parallel.gather(self.state.actor),
         )
 
     def load(self, snapshot: FusedState) -> None:
