@@ -6,31 +6,30 @@ import subprocess
 import sys
 from pathlib import Path
 
-import jax
 import numpy as np
 import pytest
 from jax import export
 
-from main_jax import tape
 from main_jax.checkpoint import load_controller
 from main_jax.export import PLATFORMS, export_controller, results_table, write_export
-from main_jax.tape import Action
+from main_jax.solve import tapes_of
 from main_jax.tasks import TASKS
 from tests import tape_machine
-from tests.helpers import small_agent, small_params
+from tests.helpers import jitted, small_agent, small_params
 
 ROOT = Path(__file__).parent.parent
 
 
 def acted(agent, length, count=3):
-    """Tapes of a length, at the start and after a random step."""
+    """Tapes of a length at the start, and as if after a random step."""
     rng = np.random.default_rng(length)
     n = (length - 1) // 2
-    tapes = tape.draw(agent.task, agent.rules, jax.random.PRNGKey(length), np.full(count, n), n)
+    texts = ["".join(rng.choice(list("0123456789"), n)) for _ in range(count)]
+    tapes = tapes_of(agent, texts)
     assert tapes.tokens.shape == (count, length)
     heads = rng.integers(0, length, (count, agent.task.num_heads), np.int32)
-    action = Action(module=rng.integers(0, 5, count, np.int32), heads=heads)
-    return tapes, jax.vmap(lambda s, a: tape.transition(agent.task, s, a))(tapes, action)
+    module = rng.integers(0, 5, count, np.int32)
+    return tapes, tapes.replace(heads=heads, module=module)
 
 
 def reloaded(agent, params):
@@ -40,7 +39,7 @@ def reloaded(agent, params):
 
 
 def assert_same_logits(agent, params, exported, tapes):
-    live = agent(params, tapes)
+    live = jitted(agent.__call__)(params, tapes)
     head_logits, module_logits, value = exported.call(
         tapes.tokens, tapes.length, tapes.landmarks, tapes.heads, tapes.module
     )
@@ -64,8 +63,7 @@ def test_same_logits_at_any_length():
 def test_recurrent_encoder_and_padding():
     agent = small_agent(task="copy", encoder="recurrent")
     params = small_params(agent)
-    lengths = np.array([2, 5, 3])
-    tapes = tape.draw(agent.task, agent.rules, jax.random.PRNGKey(0), lengths, 5)
+    tapes = tapes_of(agent, ["12", "90210", "777"])
     assert_same_logits(agent, params, reloaded(agent, params), tapes)
 
 

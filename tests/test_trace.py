@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from main_jax import tape
 from main_jax.solve import solve, tapes_of
-from main_jax.tape import Action
 from main_jax.tasks import TASKS
 from main_jax.trace import ANYTHING, run_episode, terminal_lines
-from tests.helpers import copy_by_hand, small_agent, small_params
+from tests.helpers import act, copy_by_hand, jitted, small_agent, small_params, stacked
 from tests.tape_machine import TapeMachine
 
 
@@ -42,7 +40,7 @@ def test_probabilities_and_value_are_those_of_the_state_before_the_step():
     agent, params, episode = random_episode("reverse", "123")
     state = tapes_of(agent, ["123"])
     for step in episode.steps:
-        output = agent(params, state)
+        output = jitted(agent.__call__)(params, state)
         exact = np.exp(np.asarray(output.head_logits[0], np.float64))
         exact /= exact.sum(axis=-1, keepdims=True)
         np.testing.assert_allclose(step.head_probabilities, exact, atol=1e-5)
@@ -50,8 +48,8 @@ def test_probabilities_and_value_are_those_of_the_state_before_the_step():
         np.testing.assert_allclose(step.module_probabilities, modules / modules.sum(), atol=1e-5)
         np.testing.assert_allclose(step.value, output.value[0], atol=1e-5)
         assert step.heads == tuple(np.argmax(exact, axis=-1))
-        action = Action(module=np.array([step.module]), heads=np.array([step.heads]))
-        state = jax.vmap(lambda s, a: tape.transition(agent.task, s, a))(state, action)
+        after = act(agent.task, jax.tree.map(lambda x: x[0], state), step.module, *step.heads)
+        state = stacked([after])
 
 
 def printed(episode, **options):
