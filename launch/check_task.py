@@ -17,7 +17,7 @@ flags.mark_flag_as_required("config")
 
 def main(arguments):
     cli.no_arguments(arguments)
-    from main_jax.config import validate_config
+    from main_jax.config_check import validate_config
     from main_jax.task_view import show_task
 
     validate_config(CONFIG.value)

@@ -26,7 +26,7 @@ def main(arguments):
     config.runtime = "ray"
     config.num_actors = NUM_ACTORS.value or config.num_actors
     config.num_learners = NUM_LEARNERS.value or config.num_learners
-    from main_jax.config import validate_config
+    from main_jax.config_check import validate_config
     from main_jax.runtime import ray
     from main_jax.train import train_and_evaluate
 

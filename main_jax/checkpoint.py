@@ -13,7 +13,8 @@ from flax import serialization
 from ml_collections import ConfigDict
 
 from main_jax.agent import Agent, build_agent
-from main_jax.config import base_config, validate_config, with_defaults
+from main_jax.config import base_config, with_defaults
+from main_jax.config_check import validate_config
 from main_jax.errors import UserError
 
 CONTROLLER_FILE = "controller.msgpack"

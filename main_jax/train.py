@@ -18,7 +18,7 @@ from main_jax.checkpoint import (
     claim_workdir,
     save_controller,
 )
-from main_jax.config import validate_config, validate_devices
+from main_jax.config_check import validate_config, validate_devices
 from main_jax.curriculum import NOT_YET
 from main_jax.errors import TrainingError, UserError
 from main_jax.evaluate import LengthResult, evaluate

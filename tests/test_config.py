@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from main_jax.config import base_config, validate_config, validate_devices, with_defaults
+from main_jax.config import base_config, with_defaults
+from main_jax.config_check import validate_config, validate_devices
 from main_jax.errors import UserError
 
 

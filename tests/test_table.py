@@ -11,7 +11,8 @@ import pytest
 
 from main_jax import table
 from main_jax.checkpoint import load_controller, save_controller
-from main_jax.config import base_config, validate_config
+from main_jax.config import base_config
+from main_jax.config_check import validate_config
 from main_jax.errors import TrainingError, UserError
 from main_jax.markdown import replace_section
 from main_jax.table import RunName, Workers, perform, run_config, run_grid
