@@ -186,7 +186,7 @@ def _read_moment(workdir: Path, timesteps: int) -> tuple[dict, Path]:
         content = {
             "config": (workdir / CONFIG_FILE).read_text(),
             "timesteps": timesteps,
-            "params": jax.tree.map(np.asarray, state["learner"]["params"]),
+            "params": jax.tree.map(np.asarray, state["train"]["learner"]["params"]),
         }
     except Exception as error:  # orbax raises many kinds for damaged files
         raise UserError(f"{path} cannot be read: {type(error).__name__}") from error

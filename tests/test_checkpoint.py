@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from main_jax.agent import build_agent
 from main_jax.checkpoint import (
     CONTROLLER_FILE,
     Checkpoints,
@@ -14,7 +15,7 @@ from main_jax.checkpoint import (
     save_controller,
 )
 from main_jax.errors import UserError
-from main_jax.learner import LearnerState
+from main_jax.runtime.fused import FusedRuntime
 from tests.helpers import assert_trees_equal, small_agent, small_config, small_params
 
 STATE = {"weights": np.arange(6.0, dtype=np.float32).reshape(2, 3), "step": np.array(7, np.int32)}
@@ -119,17 +120,19 @@ def test_missing_controller_is_named(tmp_path):
 
 
 def test_run_at_an_earlier_moment(tmp_path):
-    agent, config = small_agent(task="copy"), small_config(task="copy")
+    config = small_config(task="copy")
     claim_workdir(tmp_path, config)
     checkpoints = Checkpoints(tmp_path, kept=2)
+    runtime, params = FusedRuntime(build_agent(config), config), {}
     for step in (100, 200):
-        state = LearnerState(small_params(agent, seed=step), (), np.array(step))
-        checkpoints.save(step, {"learner": state}, {})
+        runtime.step()
+        params[step] = runtime.params
+        checkpoints.save(step, runtime.snapshot(), {})
     checkpoints.close()
     for step in (100, 200):
-        loaded, _, params, timesteps = load_controller(f"{tmp_path}@{step}")
+        loaded, _, found, timesteps = load_controller(f"{tmp_path}@{step}")
         assert (loaded.to_json(), timesteps) == (config.to_json(), step)
-        assert_trees_equal(params, small_params(agent, seed=step))
+        assert_trees_equal(found, params[step])
     with pytest.raises(UserError, match="no checkpoint of 300 timesteps; it has: 100, 200"):
         load_controller(f"{tmp_path}@300")
     damage(tmp_path / "checkpoints" / "100")
