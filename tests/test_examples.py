@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import nbformat
+import pytest
 from nbclient import NotebookClient
 
+pytestmark = pytest.mark.slow
 NOTEBOOK = Path(__file__).parent.parent / "examples" / "quickstart.ipynb"
 
 

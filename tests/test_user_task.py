@@ -9,9 +9,9 @@ from tests.test_launch import ROOT, assert_user_error, launch
 
 SMALL = (
     *("--config.channels=16", "--config.hidden_sizes=(64,)", "--config.unroll_length=8"),
-    *("--config.max_difficulty=6", "--config.evaluation_lengths=(6,)"),
-    *("--config.entropy_decay_timesteps=200000", "--config.anneal_timesteps=100000"),
-    *("--config.evaluate_every=100000", "--config.total_timesteps=600000"),
+    *("--config.max_difficulty=4", "--config.evaluation_lengths=(4,)"),
+    *("--config.entropy_decay_timesteps=150000", "--config.anneal_timesteps=50000"),
+    *("--config.evaluate_every=50000", "--config.total_timesteps=400000"),
 )
 
 
@@ -25,33 +25,23 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def trained(folder):
-    result = launch("local", "--config=double.py", "--workdir=run", *SMALL, cwd=folder)
-    assert result.returncode == 0, result.stderr
-    return folder
+def test_through_every_command(folder):
+    def run(name, *arguments):
+        return launch(name, *arguments, cwd=folder)
 
-
-def test_training_reaches_most_inputs(trained):
-    result = launch(
-        "evaluate",
-        *("--checkpoint=run", "--task_file=double.py", "--lengths=6", "--policy=greedy"),
-        "--format=json",
-        cwd=trained,
-    )
+    trained = run("local", "--config=double.py", "--workdir=run", *SMALL)
+    assert trained.returncode == 0, trained.stderr
+    given = ("--checkpoint=run", "--task_file=double.py")
+    result = run("evaluate", *given, "--lengths=4", "--policy=greedy", "--format=json")
     (row,) = json.loads(result.stdout)["results"]
     assert row["success_rate"] >= 0.9
-
-
-def test_solve_uses_the_users_module(trained):
-    arguments = ("--checkpoint=run", "--task_file=double.py", "--trace", "57")
-    result = launch("solve", *arguments, cwd=trained)
+    result = run("solve", *given, "--trace", "57")
     assert "Double(" in result.stdout
     assert re.search(r"^57\t04\tok\t\d+$", result.stdout, re.MULTILINE), result.stdout
-
-
-def test_checkpoint_alone_never_runs_the_users_file(trained):
-    result = launch("solve", "--checkpoint=run", "57", cwd=trained)
+    result = run("replay", *given, "--out=replay.html", "57")
+    assert result.returncode == 0 and '"Double"' in (folder / "replay.html").read_text()
+    # A checkpoint alone never runs the user's file.
+    result = run("solve", "--checkpoint=run", "57")
     assert_user_error(result, "unknown task 'double'", "--task_file=FILE")
 
 
@@ -79,11 +69,11 @@ def test_mistake_in_the_file_is_one_line(folder, name):
     assert_user_error(launch(name, "--config=broken.py", cwd=folder), "division by zero")
 
 
-def test_broken_task_file_is_one_line(trained):
-    (trained / "broken.py").write_text("1 / 0")
-    result = launch("solve", "--checkpoint=run", "--task_file=broken.py", "57", cwd=trained)
+def test_broken_task_file_is_one_line(folder):
+    (folder / "broken.py").write_text("1 / 0")
+    result = launch("solve", "--checkpoint=run", "--task_file=broken.py", "57", cwd=folder)
     assert_user_error(result, "broken.py", "division by zero")
-    result = launch("solve", "--checkpoint=run", "--task_file=absent.py", "57", cwd=trained)
+    result = launch("solve", "--checkpoint=run", "--task_file=absent.py", "57", cwd=folder)
     assert_user_error(result, "no file absent.py")
 
 
