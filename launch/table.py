@@ -3,7 +3,8 @@
   python launch/table.py --rows=attention --tasks=copy,reverse --num_seeds=10
 
 One process a core; interrupted, it goes on where it was. Results are one JSON a run in --results,
-with a table (Markdown) and a figure (PNG) made from whatever is there.
+with a table (Markdown) and a figure (PNG) made from whatever is there. An ablation's run may take
+as many timesteps as the longest run of the row attention.
 """
 
 from pathlib import Path
@@ -34,19 +35,23 @@ def main(arguments):
 
     def config_of(name):
         path = Path(__file__).parent.parent / "configs" / f"{name.task}.py"
-        return table.run_config(name, cli.load_config(path))
+        return table.run_config(name, cli.load_config(path), results)
 
     if RUN.value:
         name = table.RunName.parse(RUN.value)
         return table.perform(name, config_of(name), results, workdirs)
-    names = [
-        table.RunName.parse(f"{PROTOCOL.value}/{task}/{row}/{seed}")
+    rows = [
+        [
+            table.RunName.parse(f"{PROTOCOL.value}/{task}/{row}/{seed}")
+            for seed in range(NUM_SEEDS.value)
+            for task in TASKS.value or PAPER
+        ]
         for row in ROWS.value or table.ROWS
-        for seed in range(NUM_SEEDS.value)
-        for task in TASKS.value or PAPER
     ]
-    configs = {name: config_of(name) for name in names}
-    failures = table.run_grid(configs, results, workdirs, __file__, cli.USER_ENVIRONMENT)
+    failures = 0
+    for names in rows:  # one after the other, because the first says how long the others may take
+        configs = {name: config_of(name) for name in names}
+        failures += table.run_grid(configs, results, workdirs, __file__, cli.USER_ENVIRONMENT)
     report = write_report(results, PROTOCOL.value)
     print(report)
     if SHARE.value:

@@ -29,6 +29,7 @@ ROWS = {
     "no_action_history_tape_values": {"view": "no_action_history_tape_values"},
     "recurrent": {"encoder": "recurrent"},
 }
+FULL_ROW = "attention"
 PROTOCOLS = {"ours": {}, "paper": PAPER_PROTOCOL}
 # Inputs that nothing else looks at, neither in training nor when settings were chosen.
 TEST_SEED = 2
@@ -60,12 +61,25 @@ class RunName:
         return results / self.protocol / f"{self.task}-{self.row}-{self.seed}.json"
 
 
-def run_config(name: RunName, config: ConfigDict) -> ConfigDict:
+def run_config(name: RunName, config: ConfigDict, results: Path) -> ConfigDict:
     """The task's config, changed to what the run is to show."""
     config = config.copy_and_resolve_references()
     config.seed = name.seed
     config.update(ROWS[name.row] | PROTOCOLS[name.protocol])
+    if name.row != FULL_ROW and config.stop_when_solved:
+        config.total_timesteps = _longest_full_run(name, results)
     return config
+
+
+def _longest_full_run(name: RunName, results: Path) -> int:
+    """What a controller that sees less may take: as much as the slowest that sees everything."""
+    runs = list((results / name.protocol).glob(f"{name.task}-{FULL_ROW}-*.json"))
+    if not runs:
+        raise UserError(
+            f"run {name} has the timesteps of the longest {FULL_ROW} run of {name.task}, and there "
+            f"is none in {results}: perform the row {FULL_ROW} first"
+        )
+    return max(json.loads(path.read_text())["timesteps"] for path in runs)
 
 
 def perform(name: RunName, config: ConfigDict, results: Path, workdirs: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from main_jax.adversarial import evaluate_adversarial
 from main_jax.checkpoint import CONTROLLER_FILE, load_controller, write_atomically
-from main_jax.table import RunName
+from main_jax.table import FULL_ROW, RunName
 from main_jax.table_report import load_results
 
 ADVERSARIAL_LENGTH = 100
@@ -20,7 +20,7 @@ def share_controllers(results: Path, workdirs: Path, protocol: str) -> list[Path
     shared = []
     for (task, row), runs in load_results(results, protocol).items():
         ended = [run for run in runs if run["timesteps"] < run["config"]["total_timesteps"]]
-        if row != "attention" or not ended:
+        if row != FULL_ROW or not ended:
             continue
         run = min(ended, key=lambda run: run["seed"])
         name = RunName(protocol, task, row, run["seed"])

@@ -23,71 +23,9 @@ from tests.helpers import small_agent, small_config, small_params
 NAMES = [RunName("ours", "copy", "attention", seed) for seed in range(3)]
 
 
-def test_names_come_back_from_text():
-    name = RunName("ours", "copy", "recurrent", 3)
-    assert RunName.parse(str(name)) == name
-    for text in ("ours/copy/recurrent", "ours/sort/attention/0", "ours/copy/attention/²"):
-        with pytest.raises(UserError, match=text):
-            RunName.parse(text)
-
-
-def test_every_cell_of_the_grid_has_a_valid_config_of_its_own():
-    own = base_config()
-    own.min_difficulty, own.restart_after = 3, 6_000_000  # as a task's own config may have it
-    for protocol in table.PROTOCOLS:
-        seen = set()
-        for row in table.ROWS:
-            config = run_config(RunName(protocol, "copy", row, 7), own)
-            validate_config(config)
-            seen.add((config.view, config.encoder))
-            assert config.seed == 7
-        assert len(seen) == len(table.ROWS)
-    assert (config.curriculum, config.min_difficulty, config.max_difficulty) == ("linear", 2, 10)
-    assert (config.curriculum_start, config.curriculum_end) == (1_000_000, 18_000_000)
-    assert config.restart_after == 0
-
-
-def test_one_run_leaves_a_complete_result(tmp_path, monkeypatch):
-    monkeypatch.setattr(table, "REPORTED_INPUTS", {2: 3, 100: 2})
-    config = small_config(
-        task="copy",
-        evaluate_every=64,
-        evaluation_lengths=(2, 100),
-        num_evaluation_inputs=2,
-        total_timesteps=128,
-    )
-    name = RunName("ours", "copy", "no_tape_values", 5)
-    perform(name, run_config(name, config), tmp_path / "results", tmp_path / "runs")
-    result = json.loads(name.result_path(tmp_path / "results").read_text())
-    assert (result["task"], result["row"], result["seed"]) == ("copy", "no_tape_values", 5)
-    assert result["config"]["view"] == "no_tape_values" and result["config"]["seed"] == 5
-    assert result["timesteps"] == 128 and result["training_seconds"] > 0
-    assert [(r["length"], r["policy"], r["num_inputs"]) for r in result["final"]] == [
-        (2, "greedy", 3),
-        (2, "sample", 3),
-        (100, "greedy", 2),
-        (100, "sample", 2),
-    ]
-    assert result["best"].keys() == {"greedy_2", "sample_2", "greedy_100", "sample_100"}
-    assert result["versions"]["jax"]
-    assert table.has_result(name, run_config(name, config), tmp_path / "results")
-    del result["config"]["num_actors"]  # as in a file made before that field existed
-    name.result_path(tmp_path / "results").write_text(json.dumps(result))
-    assert table.has_result(name, run_config(name, config), tmp_path / "results")
-    config.channels = 9
-    with pytest.raises(UserError, match="config.channels=8, not 9"):
-        table.has_result(name, run_config(name, config), tmp_path / "results")
-
-
-def test_interrupted_run_leaves_no_result(tmp_path, monkeypatch):
-    monkeypatch.setattr(table, "train_and_evaluate", lambda config, workdir: None)
-    with pytest.raises(TrainingError, match="interrupted"):
-        perform(NAMES[0], small_config(), tmp_path, tmp_path / "runs")
-    assert not NAMES[0].result_path(tmp_path).exists()
-
-
 def fake_result(name, rates, first):
     return {
+        "protocol": name.protocol,
         "task": name.task,
         "row": name.row,
         "seed": name.seed,
@@ -102,12 +40,96 @@ def fake_result(name, rates, first):
     }
 
 
+def put_result(results, result):
+    name = RunName(*(result[field] for field in ("protocol", "task", "row", "seed")))
+    path = name.result_path(results)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(result))
+
+
+def test_names_come_back_from_text():
+    name = RunName("ours", "copy", "recurrent", 3)
+    assert RunName.parse(str(name)) == name
+    for text in ("ours/copy/recurrent", "ours/sort/attention/0", "ours/copy/attention/²"):
+        with pytest.raises(UserError, match=text):
+            RunName.parse(text)
+
+
+def test_every_cell_of_the_grid_has_a_valid_config_of_its_own(tmp_path):
+    put_result(tmp_path, fake_result(NAMES[0], (1, 1, 1, 1), 500_000))
+    own = base_config()
+    own.min_difficulty, own.restart_after = 3, 6_000_000  # as a task's own config may have it
+    for protocol in table.PROTOCOLS:
+        seen = set()
+        for row in table.ROWS:
+            config = run_config(RunName(protocol, "copy", row, 7), own, tmp_path)
+            validate_config(config)
+            seen.add((config.view, config.encoder))
+            assert config.seed == 7
+        assert len(seen) == len(table.ROWS)
+    assert (config.curriculum, config.min_difficulty, config.max_difficulty) == ("linear", 2, 10)
+    assert (config.curriculum_start, config.curriculum_end) == (1_000_000, 18_000_000)
+    assert config.restart_after == 0
+
+
+def test_ablation_takes_as_long_as_the_longest_full_run(tmp_path):
+    name = RunName("ours", "copy", "no_tape_values", 0)
+    with pytest.raises(UserError, match="row attention first"):
+        run_config(name, base_config(), tmp_path)
+    for full, timesteps in zip(NAMES, (3_000_000, 5_000_000, 4_000_000), strict=True):
+        put_result(tmp_path, fake_result(full, (1, 1, 1, 1), 500_000) | {"timesteps": timesteps})
+    other = RunName("ours", "reverse", "attention", 0)
+    put_result(tmp_path, fake_result(other, (1, 1, 1, 1), 500_000) | {"timesteps": 9_000_000})
+    assert run_config(name, base_config(), tmp_path).total_timesteps == 5_000_000
+    for full_length in (NAMES[0], RunName("paper", "copy", "recurrent", 0)):
+        config = run_config(full_length, base_config(), tmp_path)
+        assert config.total_timesteps == base_config().total_timesteps
+
+
+def test_one_run_leaves_a_complete_result(tmp_path, monkeypatch):
+    monkeypatch.setattr(table, "REPORTED_INPUTS", {2: 3, 100: 2})
+    config = small_config(
+        task="copy",
+        evaluate_every=64,
+        evaluation_lengths=(2, 100),
+        num_evaluation_inputs=2,
+        total_timesteps=128,
+    )
+    name, results = RunName("ours", "copy", "no_tape_values", 5), tmp_path / "results"
+    put_result(results, fake_result(NAMES[0], (1, 1, 1, 1), 64) | {"timesteps": 128})
+    perform(name, run_config(name, config, results), results, tmp_path / "runs")
+    result = json.loads(name.result_path(results).read_text())
+    assert (result["task"], result["row"], result["seed"]) == ("copy", "no_tape_values", 5)
+    assert result["config"]["view"] == "no_tape_values" and result["config"]["seed"] == 5
+    assert result["timesteps"] == 128 and result["training_seconds"] > 0
+    assert [(r["length"], r["policy"], r["num_inputs"]) for r in result["final"]] == [
+        (2, "greedy", 3),
+        (2, "sample", 3),
+        (100, "greedy", 2),
+        (100, "sample", 2),
+    ]
+    assert result["best"].keys() == {"greedy_2", "sample_2", "greedy_100", "sample_100"}
+    assert result["versions"]["jax"]
+    assert table.has_result(name, run_config(name, config, results), results)
+    del result["config"]["num_actors"]  # as in a file made before that field existed
+    put_result(results, result)
+    assert table.has_result(name, run_config(name, config, results), results)
+    config.channels = 9
+    with pytest.raises(UserError, match="config.channels=8, not 9"):
+        table.has_result(name, run_config(name, config, results), results)
+
+
+def test_interrupted_run_leaves_no_result(tmp_path, monkeypatch):
+    monkeypatch.setattr(table, "train_and_evaluate", lambda config, workdir: None)
+    with pytest.raises(TrainingError, match="interrupted"):
+        perform(NAMES[0], small_config(), tmp_path, tmp_path / "runs")
+    assert not NAMES[0].result_path(tmp_path).exists()
+
+
 def test_report_counts_every_seed_and_stands_beside_the_paper(tmp_path):
     for seed, rates in enumerate([(1, 1, 1, 1), (1, 1, 1, 0.5), (1, 1, 0.99, 0)]):
         name = RunName("ours", "reverse", "attention", seed)
-        path = name.result_path(tmp_path)
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(fake_result(name, rates, 500_000 * (seed + 1))))
+        put_result(tmp_path, fake_result(name, rates, 500_000 * (seed + 1)))
     text = write_report(tmp_path, "ours")
     lines = [line.strip("| ").split(" | ") for line in text.splitlines()[2:]]
     rows = {line[0]: line[1 + PAPER.index("reverse")] for line in lines}
@@ -123,9 +145,7 @@ def test_report_counts_every_seed_and_stands_beside_the_paper(tmp_path):
 def test_more_tasks_have_a_table_of_their_own(tmp_path):
     for task in ("reverse", "caesar"):
         name = RunName("ours", task, "attention", 0)
-        path = name.result_path(tmp_path)
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(fake_result(name, (1, 1, 1, 1), 500_000)))
+        put_result(tmp_path, fake_result(name, (1, 1, 1, 1), 500_000))
     paper, more = write_report(tmp_path, "ours").split("\n\n")
     assert "caesar" not in paper and "paper (best)" in paper
     assert more.startswith("| row | caesar |") and "paper (best)" not in more
@@ -137,12 +157,10 @@ def test_shared_controller_is_the_first_that_passed_its_validation(tmp_path):
     params = small_params(small_agent(task="copy"))
     for seed, (timesteps, rate) in enumerate([(1000, 1), (900, 0), (800, 1)]):
         name = RunName("ours", "copy", "attention", seed)
-        path = name.result_path(tmp_path)
-        path.parent.mkdir(exist_ok=True)
         extra = {"config": config, "timesteps": timesteps, "training_seconds": 1, "versions": {}}
         result = fake_result(name, (rate,) * 4, None) | extra
         result["final"] = [r | {"num_inputs": 100, "mean_steps": 1.0} for r in result["final"]]
-        path.write_text(json.dumps(result))
+        put_result(tmp_path, result)
         workdir = tmp_path / "runs" / str(name)
         workdir.mkdir(parents=True)
         save_controller(workdir / "controller.msgpack", small_config(task="copy"), params, seed)
@@ -162,7 +180,7 @@ def test_report_goes_between_the_markers_of_a_readme(tmp_path):
 
 
 def test_grid_skips_what_is_there_and_counts_failures(tmp_path, capsys):
-    configs = {name: run_config(name, small_config()) for name in NAMES}
+    configs = {name: run_config(name, small_config(), tmp_path) for name in NAMES}
     path = NAMES[0].result_path(tmp_path)
     path.parent.mkdir()
     path.write_text(json.dumps({"config": json.loads(configs[NAMES[0]].to_json())}))
