@@ -6,6 +6,8 @@ import shutil
 import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
 
 NO_BROWSER = "no Chromium with its driver here (Debian: apt-get install chromium chromium-driver)"
 FLAGS = (
@@ -48,6 +50,23 @@ class Browser:
 
     def run(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
+
+    def one(self, selector):
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def texts(self, selector) -> list[str]:
+        """Of all such elements, whether or not they are in sight."""
+        return self.run(
+            "return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)",
+            selector,
+        )
+
+    def press(self, *keys):
+        for key in keys:
+            self.driver.switch_to.active_element.send_keys(key)
+
+    def wait_until(self, condition, seconds=60):
+        WebDriverWait(self.driver, seconds, poll_frequency=0.05).until(lambda _: condition())
 
     def complaints(self) -> list[str]:
         """What the console said since the last call."""

@@ -1,7 +1,10 @@
 """Before JAX is imported: four fake devices, and one compilation cache for all test processes."""
 
 import os
+import re
 import tempfile
+
+import pytest
 
 # Tests compile far more than they compute.
 os.environ["XLA_FLAGS"] = (
@@ -14,6 +17,26 @@ os.environ.setdefault(
 from main_jax import cli  # noqa: E402
 
 cli.prepare_host()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    from tests.browser import Browser
+
+    browser = Browser(tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(autouse=True)
+def quiet(request):
+    """No test may leave a complaint in the console, or have asked for anything but its page."""
+    yield
+    if "browser" in request.fixturenames:
+        browser = request.getfixturevalue("browser")
+        assert browser.complaints() == []
+        addresses = set(browser.requests())
+        assert addresses and all(re.match("file:|data:,$|about:", a) for a in addresses), addresses
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -13,8 +13,11 @@ from main_jax.actor import init_actor, unroll
 from main_jax.agent import Agent, build_agent
 from main_jax.config import base_config
 from main_jax.controller import ControllerOutput
+from main_jax.solve import Solution
 from main_jax.tape import Action, Rules, TapeState
 from main_jax.task import Task
+from main_jax.tasks import TASKS
+from main_jax.trace import Episode, Step
 
 
 def small_config(**overrides) -> ConfigDict:
@@ -116,3 +119,21 @@ class CopyByHand:
 
 def copy_by_hand() -> Agent:
     return dataclasses.replace(small_agent(task="copy"), controller=CopyByHand())
+
+
+def copying_episode(text, *, steps=None, slip=None) -> Episode:
+    """Copies cell by cell, without a controller; `slip` is copied wrong."""
+    n, target = len(text), " " * (len(text) + 1) + text
+    start = now = f"{text}${'.' * n}"
+    made = []
+    for index in range(n if steps is None else steps):
+        heads = (index, index, n + 1 + index)
+        result = "x" if index == slip else text[index]
+        now = now[: heads[2]] + result + now[heads[2] + 1 :]
+        chances = np.zeros((3, 2 * n + 1), np.float32)
+        chances[range(3), heads] = 1
+        modules = np.array([0, 1, 0, 0, 0], np.float32)
+        arguments = text[index] * 2
+        made.append(Step(1, heads, arguments, result, now, modules, chances, n - index - 0.5))
+    solution = Solution(now[n + 1 :], now.endswith(text), len(made))
+    return Episode(TASKS["copy"], text, start, target, (n, 0, 2 * n), made, solution)
