@@ -3,7 +3,7 @@
   python launch/check_task.py --config=my_task.py
 
 Checks the task as training does, shows some tapes with what is expected of them, and searches for
-the fewest steps that solve every input of length 1 and some of length 2.
+the fewest steps that solve inputs of lengths 1 and 2: all of them, or some where they are many.
 """
 
 from absl import flags

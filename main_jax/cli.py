@@ -72,6 +72,11 @@ def _call(main, arguments):
         fail(_one_line(error))
     except TrainingError as error:
         fail(_one_line(error), code=1)
+    except RuntimeError as error:
+        if type(error).__name__ != "JaxRuntimeError":
+            raise
+        # JAX tells the whole way to what a user's reference raised; its end says what.
+        fail(str(error).strip().splitlines()[-1])
     except KeyboardInterrupt:
         fail("interrupted", code=128 + signal.SIGINT)
 
@@ -98,8 +103,15 @@ def read_inputs(arguments: list[str]) -> list[str]:
         fail("no input given; `-` reads one a line from stdin")
     inputs = []
     for argument in arguments:
-        inputs += sys.stdin.read().splitlines() if argument == "-" else [argument]
+        inputs += _lines_of_stdin() if argument == "-" else [argument]
     return inputs
+
+
+def _lines_of_stdin() -> list[str]:
+    try:
+        return sys.stdin.read().splitlines()
+    except UnicodeDecodeError as error:
+        fail(f"stdin is no text: {error}")
 
 
 def output_file(flag: str, value: str) -> Path:

@@ -1,7 +1,7 @@
 """What a task is: what stands on the tape at the start, and what must stand there at the end.
 
 A task's layout is a string: `x`, `y` and `z` stand for operands of n digits each, `k` for one of a
-single digit, every other character is a landmark token, and the target cells follow. `"*x+y$"` with
+single digit, a punctuation mark for a landmark token, and the target cells follow. `"*x+y$"` with
 n=2 is `*12+34$...`.
 """
 
@@ -88,8 +88,11 @@ class Task:
         operands, n = np.asarray(operands), np.asarray(n)
         tokens = np.zeros((*n.shape, self.target_length(operands.shape[-1])), np.int32)
         for index in np.ndindex(n.shape):
-            text = self.reference(*self.operand_texts(operands[index], int(n[index])))
-            tokens[index][: len(text)] = self.vocabulary.encode(text)
+            texts = self.operand_texts(operands[index], int(n[index]))
+            answer = self.reference(*texts)
+            if len(answer) != self.target_length(int(n[index])):
+                raise UserError(f"task {self.name!r}: reference{tuple(texts)} gives {answer!r}")
+            tokens[index][: len(answer)] = self.vocabulary.encode(answer)
         return tokens
 
     def operand_texts(self, operands: np.ndarray, n: int) -> list[str]:

@@ -4,6 +4,7 @@ import functools
 import inspect
 import itertools
 import random
+import string
 
 import jax
 import jax.numpy as jnp
@@ -20,9 +21,16 @@ INPUTS_PER_LENGTH = 25
 
 def check_task(task: Task) -> None:
     """Raises a UserError that says what is wrong with the task, if anything is."""
-    for check in (_check_layout, _check_modules, _check_reference, _check_jax_functions):
+    for check in (
+        _check_layout,
+        _check_modules,
+        _check_target_length,
+        _check_reference,
+        _check_solution,
+        _check_sample,
+        _check_answers_can_be_written,
+    ):
         check(task)
-    _check_answers_can_be_written(task)
 
 
 def source_file(task: Task) -> str:
@@ -45,7 +53,7 @@ def _check_layout(task: Task) -> None:
                 raise _error(task, "layout", f"{task.layout!r} needs a landmark before {symbol!r}")
             if task.layout.count(symbol) > 1:
                 raise _error(task, "layout", f"{task.layout!r} has the operand {symbol!r} twice")
-        elif symbol.isalnum() or symbol.isspace() or symbol == EMPTY:
+        elif symbol not in string.punctuation or symbol == EMPTY:
             raise _error(
                 task,
                 "layout",
@@ -59,6 +67,12 @@ def _check_layout(task: Task) -> None:
 
 
 def _check_modules(task: Task) -> None:
+    for field in ("num_reads", "num_writes"):
+        number = getattr(task, field)
+        if not (isinstance(number, int) and number >= 1):
+            raise _error(task, field, f"{number!r} is no whole number from 1 on")
+    if not isinstance(task.modules, tuple) or not all(isinstance(m, Module) for m in task.modules):
+        raise _error(task, "modules", f"{task.modules!r} is no tuple of Module(name, function)")
     names = [module.name for module in task.modules]
     if not names or len(set(names)) < len(names):
         raise _error(task, "modules", f"{names} must be different names, at least one")
@@ -113,6 +127,24 @@ def example_operands(task: Task, n: int) -> list[list[str]]:
     ]
 
 
+def _check_target_length(task: Task) -> None:
+    try:
+        plain = [task.target_length(n) for n in LENGTHS]
+    except Exception as error:  # a user's function may raise anything
+        raise _error(task, "target_length", f"it raises {_short(error)}") from error
+    lengths = jnp.array(LENGTHS)
+    traced = _try(
+        task,
+        "target_length",
+        lambda: jax.jit(jax.vmap(lambda n: jnp.asarray(task.target_length(n))))(lengths),
+        (len(LENGTHS),),
+    )
+    if traced.tolist() != plain:
+        raise _error(
+            task, "target_length", f"for {LENGTHS} it gives {plain}, and compiled {traced.tolist()}"
+        )
+
+
 def _check_reference(task: Task) -> None:
     for n in LENGTHS:
         for operands in example_operands(task, n):
@@ -140,10 +172,12 @@ def _check_reference(task: Task) -> None:
                     )
 
 
-def _check_jax_functions(task: Task) -> None:
+def _check_solution(task: Task) -> None:
     room = max(LENGTHS)
     inputs = [(n, operands) for n in LENGTHS for operands in example_operands(task, n)]
-    digits = np.zeros((len(inputs), task.num_operands, room), np.int32)
+    # Beyond an operand's end stands anything, as in training.
+    shape = (len(inputs), task.num_operands, room)
+    digits = np.random.default_rng(0).integers(0, task.base, shape, np.int32)
     for row, (_, operands) in enumerate(inputs):
         for column, operand in enumerate(operands):
             digits[row, column, : len(operand)] = task.vocabulary.encode(operand)
@@ -164,6 +198,10 @@ def _check_jax_functions(task: Task) -> None:
                 f"on {given!r} it gives the tokens {found.tolist()}, and the reference {wanted!r}, "
                 f"which is {task.vocabulary.encode(wanted)}",
             )
+
+
+def _check_sample(task: Task) -> None:
+    room = max(LENGTHS)
     shape = (INPUTS_PER_LENGTH, task.num_operands, room)
     sampled = _try(
         task,

@@ -33,6 +33,13 @@ def test_built_in_tasks_pass(name):
         ({"layout": "xy$"}, "layout: 'xy$' needs a landmark before 'y'"),
         ({"layout": "x+x$"}, "layout: 'x+x$' has the operand 'x' twice"),
         ({"layout": "k$"}, "layout: 'k$' has none of the operands x, y, z"),
+        ({"layout": "x🏁"}, "layout: '🏁' in 'x🏁' is neither an operand"),
+        ({"num_reads": 0}, "num_reads: 0 is no whole number from 1 on"),
+        ({"modules": list(GOOD.modules)}, "is no tuple of Module(name, function)"),
+        ({"modules": ("Identity",)}, "modules: ('Identity',) is no tuple of Module"),
+        ({"target_length": lambda n: max(1, n - 1)}, "target_length: it cannot be compiled"),
+        ({"target_length": lambda n: n + "1"}, "target_length: it raises TypeError"),
+        ({"target_length": lambda n: n / 1}, "target_length: it gives float32[4]"),
         ({"modules": get_modules("Sum", "Sum")}, "modules: ['Sum', 'Sum'] must be different"),
         ({"modules": (PAIR,)}, "modules: module Pair returned 2 tokens for 1 write heads"),
         ({"modules": (FAR,)}, "modules: Far(7, 0) gives the token 99, outside of the vocabulary"),
@@ -42,6 +49,7 @@ def test_built_in_tasks_pass(name):
         ({"reference": lambda x: x + "0"}, "2 cells, and target_length(1) is 1"),
         ({"reference": lambda x: "a" * len(x)}, "'a' is not in the vocabulary '0123456789.$'"),
         ({"reference": lambda x: x[::-1]}, "solution: on '"),
+        ({"solution": lambda operands, n: jnp.sort(operands[0])}, "solution: on '"),
         ({"solution": lambda operands, n: operands[0, :2]}, "solution: it gives int32[100, 2] for"),
         (
             {"solution": lambda operands, n: operands[0] / 1},
@@ -60,6 +68,24 @@ def test_every_check_names_file_field_and_case(changes, message):
     with pytest.raises(UserError, match=re.escape(message)) as error:
         check_task(task)
     assert str(error.value).startswith(f"{source_file(task)}: task 'copy', ")
+
+
+def test_solution_must_not_look_beyond_the_input():
+    """Where training has other inputs' digits."""
+    task = dataclasses.replace(
+        GOOD,
+        reference=lambda x: max(x) * len(x),
+        solution=lambda operands, n: jnp.full_like(operands[0], operands[0].max()),
+    )
+    with pytest.raises(UserError, match="solution: on '"):
+        check_task(task)
+
+
+def test_reference_that_errs_on_long_inputs_says_on_which():
+    task = dataclasses.replace(GOOD, reference=lambda x: x[:6], solution=None)
+    check_task(task)
+    with pytest.raises(Exception, match=re.escape("reference('1234567',) gives '123456'")):
+        jax.block_until_ready(jax.jit(task.expected)(jnp.array([[1, 2, 3, 4, 5, 6, 7]]), 7))
 
 
 def test_answer_that_no_module_can_write_is_named():

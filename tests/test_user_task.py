@@ -15,13 +15,17 @@ SMALL = (
 )
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("elsewhere")
+def write_tutorial_task(folder):
     tutorial = (ROOT / "docs" / "tutorial.md").read_text()
     program = re.search(r"```python\n(.*?)```", tutorial, re.DOTALL).group(1)
     assert len(program.splitlines()) < 25
     (folder / "double.py").write_text(program)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("elsewhere")
+    write_tutorial_task(folder)
     return folder
 
 
@@ -75,6 +79,14 @@ def test_broken_task_file_is_one_line(folder):
     assert_user_error(result, "broken.py", "division by zero")
     result = launch("solve", "--checkpoint=run", "--task_file=absent.py", "57", cwd=folder)
     assert_user_error(result, "no file absent.py")
+
+
+def test_reference_that_fails_on_long_inputs_is_one_line(folder):
+    program = (folder / "double.py").read_text()
+    (folder / "late.py").write_text(program.replace("for digit in x)", "for digit in x[:6])"))
+    late = ("--checkpoint=run", "--task_file=late.py", "--lengths=7", "--num_inputs=2")
+    result = launch("evaluate", *late, cwd=folder)
+    assert_user_error(result, "task 'double': reference('", "gives '")
 
 
 def test_built_in_names_are_taken(folder):
