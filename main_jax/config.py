@@ -108,7 +108,7 @@ VARIANTS = {
 
 
 def carrying_config() -> ConfigDict:
-    """For tasks with a carry or borrow from digit to digit, and two digits to read for each."""
+    """For tasks that carry something from digit to digit, and read two digits for each."""
     config = base_config()
     # A digit depends on those before it. Where every right cell pays, runs settle on what often
     # pays without them: only the digits near a landmark, every other digit, or the most significant

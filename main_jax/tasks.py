@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
@@ -26,6 +27,18 @@ def _kept_digits(is_kept, base):
 
 def _differs_from_the_one_before(digits):
     return jnp.concatenate([jnp.ones(1, bool), digits[1:] != digits[:-1]])
+
+
+def _often_repeated(key, shape):
+    """Digits of which every other one, on average, repeats the one before.
+
+    Of independent digits, few inputs have runs that reach out of sight, and controllers learn to
+    guess what comes after them.
+    """
+    new_key, digit_key = jax.random.split(key)
+    is_new = jax.random.bernoulli(new_key, 0.5, shape)
+    begins = lax.cummax(jnp.where(is_new, jnp.arange(shape[-1]), 0), axis=len(shape) - 1)
+    return jnp.take_along_axis(jax.random.randint(digit_key, shape, 0, 10), begins, axis=-1)
 
 
 def _least_significant_first(digits, n, room):
@@ -181,11 +194,12 @@ MORE_TASKS = (
     ),
     Task(
         name="drop_duplicates",
-        base=4,  # so that neighbours are often the same
+        base=10,
         layout="x$",
         modules=_LIST_MODULES,
         reference=_drop_duplicates_reference,
-        solution=_kept_digits(_differs_from_the_one_before, base=4),
+        solution=_kept_digits(_differs_from_the_one_before, base=10),
+        sample=_often_repeated,
     ),
     Task(
         name="running_maximum",

@@ -2,12 +2,14 @@
 
 import random
 
+import jax
 import numpy as np
 import pytest
 
 from main_jax import tape
 from main_jax.errors import UserError
 from main_jax.modules import DIGITS
+from main_jax.task import sample_operands
 from main_jax.tasks import TASKS, get_task
 from tests.helpers import tape_of, text_of
 from tests.tape_machine import ANSWERS, LAYOUTS
@@ -48,6 +50,13 @@ def test_layout_and_target_equal_plain_python(name, n):
 def test_carries_run_through(operands, expected):
     state = tape_of(TASKS["add"], *operands)
     assert TASKS["add"].vocabulary.decode(np.asarray(state.target)[-5:]) == expected
+
+
+def test_drop_duplicates_has_inputs_with_long_runs():
+    digits = np.asarray(sample_operands(TASKS["drop_duplicates"], jax.random.PRNGKey(0), 200, 50))
+    assert digits.shape == (200, 1, 50) and set(digits.ravel()) == set(range(10))
+    repeats = digits[..., 1:] == digits[..., :-1]
+    assert 0.5 < repeats.mean() < 0.6  # half of them on purpose, a tenth of the others by chance
 
 
 def test_landmarks_are_where_the_tokens_stand():
