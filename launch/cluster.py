@@ -23,9 +23,10 @@ flags.mark_flag_as_required("config")
 def main(arguments):
     cli.no_arguments(arguments)
     config = CONFIG.value
-    config.runtime = "ray"
-    config.num_actors = NUM_ACTORS.value or config.num_actors
-    config.num_learners = NUM_LEARNERS.value or config.num_learners
+    given = {"num_actors": NUM_ACTORS.value, "num_learners": NUM_LEARNERS.value}
+    with config.unlocked():  # what a config lacks, validate_config says
+        config.runtime = "ray"
+        config.update({field: value for field, value in given.items() if value})
     from main_jax.config_check import validate_config
     from main_jax.runtime import ray
     from main_jax.train import train_and_evaluate

@@ -1,9 +1,12 @@
 """What a run keeps on disk: its config, full states to resume from, and the controller to share."""
 
+import fcntl
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import jax
 import numpy as np
@@ -20,6 +23,7 @@ from main_jax.errors import UserError
 CONTROLLER_FILE = "controller.msgpack"
 CONFIG_FILE = "config.json"
 CHECKPOINTS_FOLDER = "checkpoints"
+LOCK_FILE = ".lock"
 CONTROLLER_FORMAT = "main_jax.controller.2"
 # A run may be given more time, other devices or other hands, and still be the same run.
 FREE_TO_CHANGE = (
@@ -72,12 +76,20 @@ class Checkpoints:
                 logging.warning("checkpoint %d cannot be read (%s)", step, type(error).__name__)
                 unreadable.append(step)
                 continue
-            for damaged in unreadable:  # else the run could not save when it gets there again
-                self._manager.delete(damaged)
+            self._put_aside(unreadable)
             return restored.state, restored.progress
         if steps:
             raise UserError(f"no readable checkpoint in {self._manager.directory}")
         return None
+
+    def _put_aside(self, steps: list[int]) -> None:
+        """Where they are, the run could not save when it gets there again."""
+        for step in steps:
+            aside = self._manager.directory.parent / f"unreadable-checkpoint-{step}"
+            shutil.rmtree(aside, ignore_errors=True)
+            (self._manager.directory / str(step)).rename(aside)
+        if steps:
+            self._manager.reload()
 
     def close(self) -> None:
         self._manager.close()
@@ -100,6 +112,18 @@ def check_workdir(workdir: Path, config: ConfigDict) -> None:
                 )
     elif workdir.exists() and any(workdir.iterdir()):
         raise UserError(f"workdir {workdir} is not empty and holds no run of main_jax")
+
+
+def lock_workdir(workdir: Path, config: ConfigDict) -> IO:
+    """Keeps other processes out for as long as the file that it returns is open."""
+    if not (workdir / CONFIG_FILE).exists():
+        claim_workdir(workdir, config)
+    file = (workdir / LOCK_FILE).open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise UserError(f"another process is training in {workdir}") from error
+    return file
 
 
 def claim_workdir(workdir: Path, config: ConfigDict) -> None:

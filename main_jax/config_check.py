@@ -119,15 +119,29 @@ def _check_actors(config: ConfigDict) -> None:
         )
 
 
-def validate_devices(config: ConfigDict) -> None:
+def validate_runtime(config: ConfigDict) -> None:
     """What this machine must have to train; a trained controller runs anywhere."""
     import jax
 
-    available, num_processes = jax.local_device_count(), jax.process_count()
+    if jax.process_count() > 1 and config.runtime != "fused":
+        raise UserError(f"config.runtime is {config.runtime!r}; several processes need 'fused'")
+    if config.runtime != "ray" or config.num_learners == 1:  # else the learners check theirs
+        validate_devices(config)
+
+
+def validate_devices(config: ConfigDict) -> None:
+    """Whether the config fits the devices of the processes that learn, of which this is one."""
+    from main_jax.parallel import devices_by_process
+
+    counts = devices_by_process()
+    available, num_processes = counts[0], len(counts)
+    if len(set(counts)) > 1:
+        raise UserError(
+            f"the processes have {counts} devices; with XLA_FLAGS="
+            "--xla_force_host_platform_device_count=N, those on CPU have N"
+        )
     if config.num_devices > available:
         raise UserError(f"config.num_devices is {config.num_devices}; there are {available}")
-    if num_processes > 1 and config.runtime != "fused":
-        raise UserError(f"config.runtime is {config.runtime!r}; several processes need 'fused'")
     acting = config.num_actor_devices if config.runtime == "threads" else 0
     if acting + max(config.num_devices, 1) > available:
         raise UserError(

@@ -7,3 +7,7 @@ class UserError(ValueError):
 
 class TrainingError(RuntimeError):
     """Training cannot go on, through no fault of the command line."""
+
+
+class ActorsError(TrainingError):
+    """The actors cannot go on; the learner's state is whole."""

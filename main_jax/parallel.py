@@ -27,7 +27,7 @@ def choose_devices(batch_size: int, num_devices: int = 0, reserved: int = 0) -> 
     """
     num_processes = jax.process_count()
     if not num_devices:
-        candidates = range(1, jax.local_device_count() - reserved + 1)
+        candidates = range(1, min(devices_by_process()) - reserved + 1)
         divide = [k for k in candidates if batch_size % (k * num_processes) == 0]
         if not divide:
             raise UserError(
@@ -40,6 +40,10 @@ def choose_devices(batch_size: int, num_devices: int = 0, reserved: int = 0) -> 
         for process in range(num_processes)
         for device in jax.local_devices(process_index=process)[:num_devices]
     ]
+
+
+def devices_by_process() -> list[int]:
+    return [len(jax.local_devices(process_index=p)) for p in range(jax.process_count())]
 
 
 def divide_devices(batch_size: int, num_devices: int, num_actor_devices: int):
@@ -98,10 +102,14 @@ def gather(tree):
 
 def join_processes(coordinator: str | None, num_processes: int | None, process_id: int | None):
     """Makes this process one of several that train together; on a TPU pod, JAX knows them."""
+    # JAX's own handling of SIGTERM would take the place of ours.
+    jax.config.update("jax_enable_preemption_service", False)
+    on_loopback = coordinator and coordinator.startswith(("127.", "localhost:"))
     jax.distributed.initialize(
         coordinator,
         num_processes,
         process_id,
+        coordinator_bind_address=coordinator if on_loopback else None,  # None: all interfaces
         initialization_timeout=SECONDS_TO_MEET,
         heartbeat_timeout_seconds=SECONDS_TO_NOTICE,
         shutdown_timeout_seconds=SECONDS_TO_NOTICE,

@@ -1,7 +1,6 @@
 """Training from a config to a controller: run, evaluate, checkpoint, resume, stop."""
 
 import dataclasses
-import signal
 import time
 from pathlib import Path
 
@@ -16,15 +15,17 @@ from main_jax.checkpoint import (
     Checkpoints,
     check_workdir,
     claim_workdir,
+    lock_workdir,
     save_controller,
 )
-from main_jax.config_check import validate_config, validate_devices
+from main_jax.config_check import validate_config, validate_runtime
 from main_jax.curriculum import NOT_YET
-from main_jax.errors import TrainingError, UserError
+from main_jax.errors import ActorsError, TrainingError, UserError
 from main_jax.evaluate import LengthResult, evaluate
 from main_jax.metrics import MetricsLog
 from main_jax.progress import ProgressDisplay, results_table
 from main_jax.runtime.build import build_runtime
+from main_jax.stop_request import StopRequest
 from main_jax.task_check import check_task
 from main_jax.tasks import get_task
 
@@ -46,28 +47,6 @@ class Progress:
     solved: bool = False
 
 
-class StopRequest:
-    """Turns the first Ctrl-C or SIGTERM into a flag; the second one interrupts at once."""
-
-    def __init__(self):
-        self.requested = False
-        self._previous = {}
-
-    def __enter__(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
-            self._previous[number] = signal.signal(number, self._request)
-        return self
-
-    def _request(self, *_):
-        if self.requested:
-            raise KeyboardInterrupt
-        self.requested = True
-
-    def __exit__(self, *_):
-        for number, handler in self._previous.items():
-            signal.signal(number, handler)
-
-
 @dataclasses.dataclass(frozen=True)
 class Outcome:
     results: list[LengthResult]  # of the final controller
@@ -80,7 +59,7 @@ def train_and_evaluate(config: ConfigDict, workdir: Path) -> Outcome | None:
     Asked to stop by a signal, it saves and returns None; the same call resumes.
     """
     validate_config(config)
-    validate_devices(config)
+    validate_runtime(config)
     if parallel.any_process(parallel.by_first_process(config.to_json) != config.to_json()):
         raise UserError("the processes were given different configs")
     parallel.by_first_process(lambda: check_workdir(workdir, config))
@@ -103,6 +82,7 @@ class Run:
         self.runtime = build_runtime(self.agent, config)
         self.progress = Progress(devices=len(self.runtime.devices))
         self.keeps = parallel.is_first_process()
+        self.lock = lock_workdir(workdir, config) if self.keeps else None
         self.checkpoints = Checkpoints(workdir, config.checkpoints_kept) if self.keeps else None
         self._resume()
         self.log = None
@@ -136,24 +116,31 @@ class Run:
         self.progress = Progress(**progress)
 
     def until_done(self) -> Outcome | None:
-        with StopRequest() as stop:
-            while not self._done() and not parallel.any_process(stop.requested):
-                self._advance()
-                timesteps = self.runtime.timesteps
-                due = timesteps // self.config.evaluate_every > self.progress.evaluations
-                if due or timesteps >= self.config.total_timesteps:
-                    self._evaluate()
-                if self.runtime.stuck and not self._done():
-                    self._start_over()
-                if timesteps - self.saved_at >= self.config.checkpoint_every:
-                    self._save()
-            if self.runtime.timesteps > self.saved_at:
-                self._save()
+        with StopRequest(self.runtime.interrupt) as stop:
+            try:
+                while not self._done() and not parallel.any_process(stop.requested):
+                    self._go_on()
+            except ActorsError:
+                self._save_progress()
+                if not stop.requested:
+                    raise
+            self._save_progress()
         if not self._done():
             self.display.note(f"stopped; run again with --workdir={self.workdir} to go on")
             return None
         self._report()
         return Outcome(self.results, self.progress)
+
+    def _go_on(self) -> None:
+        self._advance()
+        timesteps = self.runtime.timesteps
+        due = timesteps // self.config.evaluate_every > self.progress.evaluations
+        if due or timesteps >= self.config.total_timesteps:
+            self._evaluate()
+        if self.runtime.stuck and not self._done():
+            self._start_over()
+        if timesteps - self.saved_at >= self.config.checkpoint_every:
+            self._save()
 
     def _start_over(self) -> None:
         """Before saving, so that a resumed run starts over at the same time."""
@@ -235,6 +222,10 @@ class Run:
         )
         return results[0].solved == results[0].num_inputs
 
+    def _save_progress(self) -> None:
+        if self.runtime.timesteps > self.saved_at:
+            self._save()
+
     def _save(self) -> None:
         timesteps, state = self.runtime.timesteps, self.runtime.snapshot()
         if self.keeps:
@@ -248,7 +239,7 @@ class Run:
         self.results = self.results or self._test()  # a finished run, asked again
         self.display.close()
         outcome = "solved" if self.progress.solved else "out of timesteps"
-        console = Console(quiet=not self.keeps)
+        console = Console(quiet=not self.keeps, markup=False)
         console.print(
             results_table(
                 f"{self.config.task}: {outcome} after {self.runtime.timesteps:,} timesteps and "
@@ -266,3 +257,4 @@ class Run:
         if self.keeps:
             self.log.close()
             self.checkpoints.close()
+            self.lock.close()

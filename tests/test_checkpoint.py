@@ -12,6 +12,7 @@ from main_jax.checkpoint import (
     check_workdir,
     claim_workdir,
     load_controller,
+    lock_workdir,
     save_controller,
 )
 from main_jax.errors import UserError
@@ -50,6 +51,7 @@ def test_damaged_state_falls_back_to_the_one_before(tmp_path):
     resumed = Checkpoints(tmp_path, kept=3)
     _, progress = resumed.restore(like=STATE)
     assert progress == {"at": 1}
+    assert (tmp_path / "unreadable-checkpoint-2").is_dir()  # somebody may be able to read it
     resumed.save(2, STATE, {"at": 2})  # the run gets there again
     resumed.close()
     assert Checkpoints(tmp_path, kept=3).restore(like=STATE)[1] == {"at": 2}
@@ -73,6 +75,16 @@ def test_workdir_of_another_run_is_refused_and_left_alone(tmp_path):
     (tmp_path / "config.json").write_text("[1, 2]")
     with pytest.raises(UserError, match="damaged"):
         check_workdir(tmp_path, small_config(seed=1))
+
+
+def test_workdir_is_for_one_process_at_a_time(tmp_path):
+    config = small_config()
+    lock = lock_workdir(tmp_path / "run", config)
+    check_workdir(tmp_path / "run", config)
+    with pytest.raises(UserError, match="another process is training in"):
+        lock_workdir(tmp_path / "run", config)
+    lock.close()
+    lock_workdir(tmp_path / "run", config).close()
 
 
 def test_workdir_with_foreign_files_is_refused(tmp_path):

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from main_jax import parallel
 from main_jax.config import base_config, with_defaults
-from main_jax.config_check import validate_config, validate_devices
+from main_jax.config_check import validate_config, validate_devices, validate_runtime
 from main_jax.errors import UserError
 
 
@@ -60,6 +61,16 @@ def test_more_devices_than_there_are():
     with pytest.raises(UserError, match="config.num_devices is 99; there are 4"):
         validate_devices(config)
     validate_config(config)  # a controller trained on 99 devices runs here all the same
+    with pytest.raises(UserError, match="config.num_devices is 99; there are 4"):
+        validate_runtime(config)
+    config.runtime, config.num_learners = "ray", 3  # on other machines
+    validate_runtime(config)
+
+
+def test_processes_with_other_numbers_of_devices_are_refused(monkeypatch):
+    monkeypatch.setattr(parallel, "devices_by_process", lambda: [4, 2])
+    with pytest.raises(UserError, match=r"have \[4, 2\] devices"):
+        validate_devices(base_config())
 
 
 def test_unknown_missing_and_mistyped_fields():

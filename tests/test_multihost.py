@@ -115,4 +115,8 @@ def test_what_cannot_be_is_refused(tmp_path):
         *("multihost", *config, "--coordinator=127.0.0.1:1", "--num_processes=2"), "--process_id=2"
     )
     assert_user_error(other, "--process_id=2")
+    nowhere = launch(
+        *("multihost", *config, "--coordinator=here", "--num_processes=2", "--process_id=0")
+    )
+    assert_user_error(nowhere, "--coordinator=here", "HOST:PORT")
     assert not (tmp_path / "run").exists()

@@ -12,7 +12,7 @@ from ml_collections import FrozenConfigDict
 from main_jax.agent import build_agent
 from main_jax.errors import TrainingError
 from main_jax.runtime import threads
-from main_jax.runtime.asynchronous import Learner
+from main_jax.runtime.asynchronous import AsynchronousRuntime, Learner
 from main_jax.runtime.build import build_runtime
 from main_jax.runtime.experience import HostActor
 from main_jax.train import train_and_evaluate
@@ -86,7 +86,7 @@ def test_traffic_is_measured_and_bounded(unrolls):
     runtime.close()
     histogram = metrics["policy_lag_histogram"]
     assert histogram.sum() == UPDATES * TRAJECTORIES
-    assert metrics["policy_lag_max"] == len(histogram) - 1 <= 5
+    assert metrics["policy_lag_max"] == len(histogram) - 1
     assert 0 <= metrics["policy_lag_mean"] <= metrics["policy_lag_max"]
     assert 0 <= metrics["queue_depth"] <= 5
     assert 0 <= metrics["actor_idle"] <= 1 and 0 <= metrics["learner_idle"] <= 1
@@ -94,13 +94,17 @@ def test_traffic_is_measured_and_bounded(unrolls):
     assert_accounted(runtime, unrolls)
 
 
+def wait_until_waiting(runtime, count):
+    deadline = time.monotonic() + SECONDS_TO_END
+    while runtime.actors.ledger.waiting < count:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def test_full_queue_waits_and_shuts_down_at_once(unrolls):
     runtime = runtime_of(queue_size=4)
     runtime.step()
-    deadline = time.monotonic() + SECONDS_TO_END
-    while runtime.actors.ledger.waiting < 4:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until_waiting(runtime, 4)
     begin = time.monotonic()
     runtime.close()
     assert time.monotonic() - begin < SECONDS_TO_END
@@ -109,12 +113,13 @@ def test_full_queue_waits_and_shuts_down_at_once(unrolls):
     assert_accounted(runtime, unrolls)
 
 
-def test_given_up_attempt_teaches_the_next_one_nothing(unrolls, monkeypatch):
-    runtime = runtime_of()
+@pytest.mark.parametrize("lockstep", [False, True])
+def test_given_up_attempt_teaches_the_next_one_nothing(unrolls, monkeypatch, lockstep):
+    runtime = runtime_of(num_actors=TRAJECTORIES, queue_size=TRAJECTORIES, lockstep=lockstep)
     runtime.step()
+    wait_until_waiting(runtime, TRAJECTORIES)
     learned, learn = [], Learner.learn
     monkeypatch.setattr(Learner, "learn", lambda self, t: learned.append(t) or learn(self, t))
-    outdated = runtime.actors.ledger.waiting
     runtime.start_over()
     collected, consume = [], runtime.actors.ledger.consume
     monkeypatch.setattr(
@@ -125,7 +130,7 @@ def test_given_up_attempt_teaches_the_next_one_nothing(unrolls, monkeypatch):
     runtime.step()
     runtime.close()
     assert runtime.attempt == 1 and set(collected) <= {(0, True), (1, False)}
-    assert runtime.actors.ledger.outdated >= outdated
+    assert runtime.actors.ledger.outdated >= TRAJECTORIES
     assert len(learned) == UPDATES and collected.count((1, False)) == UPDATES * TRAJECTORIES
     assert_accounted(runtime, unrolls)
 
@@ -163,11 +168,32 @@ def test_silent_actors_do_not_hang_the_learner(monkeypatch):
     monkeypatch.setattr(threads, "MAX_SECONDS_OF_SILENCE", 1.0)
     monkeypatch.setattr(threads, "SECONDS_TO_STOP", 1.0)
     runtime = runtime_of()
-    with pytest.raises(TrainingError, match="no actor"):
+    with pytest.raises(TrainingError, match="produced nothing"):
         runtime.step()
         runtime.step()
     runtime.close()
     for_ever.set()
+
+
+def test_sigterm_while_the_actors_are_silent_saves_what_was_learned(tmp_path, monkeypatch, capsys):
+    for_ever = threading.Event()
+    for index in range(3):
+        fail_in(monkeypatch, index, sequence=4, action=for_ever.wait)
+    monkeypatch.setattr(threads, "SECONDS_TO_STOP", 1.0)
+    receive = threads.ThreadActors.receive
+
+    def terminated(actors):
+        if actors.ledger.consumed == 3 * 4:  # all that there will be: three updates of five
+            os.kill(os.getpid(), signal.SIGTERM)
+        return receive(actors)
+
+    monkeypatch.setattr(threads.ThreadActors, "receive", terminated)
+    begin = time.monotonic()
+    assert run_to(tmp_path, calls=4) is None
+    for_ever.set()
+    assert time.monotonic() - begin < 2 * SECONDS_TO_END
+    assert "run again" in capsys.readouterr().out
+    assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == [str(3 * 8 * 4)]
 
 
 def run_to(workdir, calls):
@@ -191,11 +217,19 @@ def test_sigterm_in_an_update_and_an_actor_that_raises_lose_nothing_saved(
             os.kill(os.getpid(), signal.SIGTERM)
         return learn(learner, trajectories)
 
+    saved, snapshot = [], AsynchronousRuntime.snapshot
+
+    def kept(runtime):
+        saved.append(snapshot(runtime))
+        return saved[-1]
+
     with monkeypatch.context() as patch:
         patch.setattr(Learner, "learn", terminated)
+        patch.setattr(AsynchronousRuntime, "snapshot", kept)
         assert run_to(tmp_path, calls=4) is None
     assert "run again" in capsys.readouterr().out
-    before = set(unrolls)
+    before = {(actor, number) for actor, number in unrolls if number < saved[-1].sequence}
+    assert before
     unrolls.clear()
 
     def broken():

@@ -19,6 +19,8 @@ class Actors(abc.ABC):
     """Produces experience with the newest policy, at most config.queue_size unrolls ahead."""
 
     ledger: Ledger
+    # Set when training is to stop: from then on, nobody waits for what may never come
+    interrupted = False
 
     @abc.abstractmethod
     def publish(self, policy: Policy) -> None:
@@ -26,7 +28,7 @@ class Actors(abc.ABC):
 
     @abc.abstractmethod
     def receive(self) -> Experience:
-        """The next one, as soon as it is there; raises a TrainingError if none can come."""
+        """The next one, as soon as it is there; raises an ActorsError if none can come."""
 
     @abc.abstractmethod
     def stop(self) -> None:
@@ -103,9 +105,8 @@ class AsynchronousRuntime(Runtime):
         for _ in range(self.config.updates_per_call):
             batch = self._collect(window)
             metrics.append(self.learner.learn([e.trajectory for e in batch]))
-            self._version += 1
-            self._publish()
-        self.timesteps += self.timesteps_per_call
+            self.timesteps += self.config.batch_size * self.config.unroll_length
+            self._publish_anew()
         means = {name: np.mean([m[name] for m in metrics]) for name in metrics[0]}
         return means | window.metrics()
 
@@ -125,6 +126,11 @@ class AsynchronousRuntime(Runtime):
         window.actors_worked += sum(e.seconds for e in batch)
         return sorted(batch, key=lambda e: (e.actor, e.sequence))
 
+    def _publish_anew(self) -> None:
+        """Under another version, which is what actors in lockstep wait for."""
+        self._version += 1
+        self._publish()
+
     def _publish(self) -> None:
         self._published = True
         self.actors.publish(Policy(self._version, self._attempt, *self.learner.policy()))
@@ -138,7 +144,7 @@ class AsynchronousRuntime(Runtime):
     def start_over(self) -> None:
         self._attempt += 1
         self.learner.begin(self._attempt, self.timesteps)
-        self._publish()
+        self._publish_anew()
 
     def snapshot(self) -> Snapshot:
         train = TrainState(*(self.read(field) for field in TrainState.__dataclass_fields__))
@@ -149,6 +155,9 @@ class AsynchronousRuntime(Runtime):
         self.actors.ledger.begin_at(int(snapshot.sequence))
         self.timesteps = int(snapshot.train.timesteps)
         self._attempt = int(snapshot.train.attempt)
+
+    def interrupt(self) -> None:
+        self.actors.interrupted = True
 
     def close(self) -> None:
         self.actors.stop()

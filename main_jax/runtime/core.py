@@ -120,6 +120,10 @@ class Runtime(abc.ABC):
         """Goes on from a snapshot."""
 
     @abc.abstractmethod
+    def interrupt(self) -> None:
+        """Training is to stop after the current step, which must not wait long for anything."""
+
+    @abc.abstractmethod
     def close(self) -> None:
         """Ends whatever runs beside the caller."""
 

@@ -18,7 +18,7 @@ from main_jax.runtime import core
 class Policy:
     """What the learner publishes, as one object, so that no actor sees half of an update."""
 
-    version: int  # updates so far
+    version: int  # greater than that of any policy before
     attempt: int
     params: dict  # on the host
     max_difficulty: np.ndarray  # i32[]

@@ -92,5 +92,8 @@ class FusedRuntime(Runtime):
         )
         self.timesteps = int(snapshot.train.timesteps)
 
+    def interrupt(self) -> None:
+        """A step waits for nobody."""
+
     def close(self) -> None:
         """Nothing runs beside the caller."""

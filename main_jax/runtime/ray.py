@@ -9,7 +9,7 @@ import time
 from ml_collections import FrozenConfigDict
 
 from main_jax.agent import Agent
-from main_jax.errors import TrainingError, UserError
+from main_jax.errors import ActorsError, TrainingError, UserError
 from main_jax.runtime.asynchronous import Actors, AsynchronousRuntime, Learner
 from main_jax.runtime.experience import Experience, Ledger, Policy
 from main_jax.runtime.remote import RemoteActor, RemoteLearner
@@ -76,6 +76,14 @@ def _start(remote_class, config: FrozenConfigDict, *arguments, **options):
     return ray.remote(**options)(remote_class).remote(setup, *arguments)
 
 
+def _cause(error: RayError) -> str:
+    """What went wrong in another process, without the way there."""
+    if isinstance(error, RayTaskError):
+        return f"{type(error.cause).__name__}: {error.cause}"
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__
+
+
 class RayActors(Actors):
     def __init__(self, config: FrozenConfigDict):
         self.ledger = Ledger(config.num_actors)
@@ -127,11 +135,11 @@ class RayActors(Actors):
         self._take_in(seconds=0)
         while not self._ready:
             if time.monotonic() > deadline:
-                raise TrainingError(
-                    f"no actor has produced anything for {MAX_SECONDS_OF_SILENCE} s"
-                )
+                raise ActorsError("the actors have produced nothing for too long")
             self._assign()
             self._take_in(SECONDS_BETWEEN_CHECKS)
+            if self.interrupted:
+                deadline = 0.0
         experience = self._ready.popleft()
         self._assign()
         return experience
@@ -152,8 +160,7 @@ class RayActors(Actors):
         try:
             experience = ray.get(reference)
         except RayTaskError as error:  # what the actor's own code raised would only come again
-            cause = error.cause
-            raise TrainingError(f"actor {actor} failed: {type(cause).__name__}: {cause}") from error
+            raise ActorsError(f"actor {actor} failed: {_cause(error)}") from error
         except RayError as error:  # its process or its node is gone, and the unroll with it
             self.ledger.lose(actor, sequence)
             if life == self._lives[actor] and self._handles[actor] is not None:
@@ -170,8 +177,9 @@ class RayActors(Actors):
         self._rests_until[actor] = time.monotonic() + SECONDS_BEFORE_NEXT_LIFE
         self._fruitless_lives[actor] += 1
         if self._fruitless_lives[actor] == MAX_FRUITLESS_LIVES:
-            raise TrainingError(
-                f"actor {actor} died {MAX_FRUITLESS_LIVES} times without any result: {error}"
+            raise ActorsError(
+                f"actor {actor} died {MAX_FRUITLESS_LIVES} times without any result: "
+                f"{_cause(error)}"
             ) from error
 
     def stop(self) -> None:
@@ -180,7 +188,7 @@ class RayActors(Actors):
             deadline = time.monotonic() + SECONDS_TO_STOP
             while self._under_way and time.monotonic() < deadline:
                 self._take_in(SECONDS_BETWEEN_CHECKS)
-        except TrainingError:
+        except ActorsError:
             pass  # the actors are being ended anyway
         for handle in filter(None, self._handles):
             ray.kill(handle)
@@ -233,7 +241,9 @@ class RayLearners:
                 try:
                     ray.get(call)
                 except RayError as error:
-                    raise TrainingError(f"learner {calls.index(call)} failed: {error}") from error
+                    raise TrainingError(
+                        f"learner {calls.index(call)} failed: {_cause(error)}"
+                    ) from error
             if time.monotonic() > deadline:
                 raise TrainingError(
                     f"the learners have not answered for {MAX_SECONDS_OF_SILENCE} s"

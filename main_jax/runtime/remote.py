@@ -59,10 +59,12 @@ class RemoteLearner:
     def join(self, coordinator: str, num_learners: int, rank: int) -> int:
         """Meets the others; returns the number of all devices."""
         from main_jax import parallel
+        from main_jax.config_check import validate_devices
         from main_jax.runtime.asynchronous import Learner
 
         parallel.join_processes(coordinator, num_learners, rank)
         agent, config = _agent_and_config(self._setup)
+        validate_devices(config)
         devices = parallel.choose_devices(config.batch_size, config.num_devices)
         self._learner = Learner(agent, config, devices)
         return len(devices)

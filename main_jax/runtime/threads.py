@@ -7,7 +7,7 @@ import time
 import jax
 
 from main_jax.agent import Agent
-from main_jax.errors import TrainingError
+from main_jax.errors import ActorsError
 from main_jax.runtime.asynchronous import Actors
 from main_jax.runtime.experience import ActorPrograms, Experience, HostActor, Ledger, Policy
 
@@ -89,15 +89,17 @@ class ThreadActors(Actors):
             try:
                 experience = self._queue.get(timeout=SECONDS_BETWEEN_CHECKS)
             except queue.Empty:
+                if self.interrupted:
+                    break
                 continue
             self._places.release()
             return experience
-        raise TrainingError(f"no actor has produced anything for {MAX_SECONDS_OF_SILENCE:.0f} s")
+        raise ActorsError("the actors have produced nothing for too long")
 
     def _raise_failure(self) -> None:
         if self._failure:
             index, error = self._failure
-            raise TrainingError(f"actor {index} failed: {type(error).__name__}: {error}") from error
+            raise ActorsError(f"actor {index} failed: {type(error).__name__}: {error}") from error
 
     def stop(self) -> None:
         self._stopping.set()
