@@ -25,9 +25,10 @@ from rich.table import Table
 
 from main_jax import cli
 from main_jax.errors import UserError
-from main_jax.markdown import replace_section
+from main_jax.markdown import replace_section, split_at_section
 
 HERE = Path(__file__).parent
+MAKER = "benchmarks/run.py"  # as the README's markers call it
 NUM_ROUNDS = 3
 TRAINING = [(task, cores) for task in ("reverse", "add") for cores in (1, 2)]
 MEASUREMENTS = {
@@ -152,6 +153,8 @@ def plot(results: dict, path: Path) -> None:
         for row in rows:
             panels.setdefault((name, row["unit"]), []).append(row)
     panels = {title: rows for title, rows in panels.items() if len(rows) > 1}
+    if not panels:
+        return
     figure, axes = plt.subplots(
         len(panels),
         figsize=(9, sum(0.3 * len(rows) + 0.7 for rows in panels.values())),
@@ -174,7 +177,7 @@ def plot(results: dict, path: Path) -> None:
 def write(results: dict, out: Path) -> None:
     """Writes the results, over those of the same measurements and beside those of others."""
     path = out / "results.json"
-    if path.exists():
+    if ONLY.value and path.exists():
         earlier = json.loads(path.read_text())["measurements"] | results["measurements"]
         ordered = {name: earlier[name] for name in MEASUREMENTS if name in earlier}
         results = results | {"measurements": ordered}
@@ -183,19 +186,32 @@ def write(results: dict, out: Path) -> None:
     (out / "results.md").write_text(markdown(results))
     plot(results, out / "results.png")
     if README.value:
-        replace_section(Path(README.value), "benchmarks/run.py", markdown(results))
+        replace_section(Path(README.value), MAKER, markdown(results))
+
+
+def check(baseline: Path | None, names: list[str]) -> None:
+    """Refuses, before anything is measured, what could not be finished."""
+    if baseline and not (baseline / "main_jax").is_dir():
+        raise UserError(f"--baseline={baseline} is no checkout of main_jax")
+    if "runtimes" in names and find_spec("ray") is None:
+        raise UserError("runtimes needs Ray: pip install -c constraints.txt -e '.[cluster]'")
+    if "peer" in names and find_spec("torch") is None:
+        raise UserError("peer needs PyTorch: pip install -c constraints.txt -e '.[benchmark]'")
+    if README.value:
+        if not OUT.value:
+            raise UserError("--readme takes its table from the results in --out")
+        split_at_section(Path(README.value), MAKER)
+    earlier = Path(OUT.value or ".") / "results.json"
+    merging = ONLY.value and OUT.value and earlier.exists()
+    if merging and json.loads(earlier.read_text())["machine"] != machine():
+        raise UserError(f"{earlier} is of another machine; choose another --out")
 
 
 def main(arguments):
     cli.no_arguments(arguments)
     baseline = Path(BASELINE.value) if BASELINE.value else None
-    if baseline and not (baseline / "main_jax").is_dir():
-        raise UserError(f"--baseline={baseline} is no checkout of main_jax")
     names = [ONLY.value] if ONLY.value else list(MEASUREMENTS)
-    if "runtimes" in names and find_spec("ray") is None:
-        raise UserError("runtimes needs Ray: pip install -c constraints.txt -e '.[cluster]'")
-    if "peer" in names and find_spec("torch") is None:
-        raise UserError("peer needs PyTorch: pip install -c constraints.txt -e '.[benchmark]'")
+    check(baseline, names)
     results = {"machine": machine(), "measurements": {}}
     for name in names:
         print(f"measuring {name} ...", file=sys.stderr, flush=True)

@@ -21,17 +21,20 @@ RESULTS = flags.DEFINE_string("results", "results", "Where result files, table a
 WORKDIRS = flags.DEFINE_string("workdirs", "runs/table", "Where the runs themselves are kept.")
 SHARE = flags.DEFINE_bool("share", False, "Copy a controller of each task, with a card, there too.")
 README = flags.DEFINE_string("readme", None, "A Markdown file whose table is to be made anew.")
+MAKER = "launch/table.py"  # as the README's markers call it
 RUN = flags.DEFINE_string("run", None, "Only this run, here and now: protocol/task/row/seed.")
 
 
 def main(arguments):
     cli.no_arguments(arguments)
     from main_jax import table
-    from main_jax.markdown import replace_section
+    from main_jax.markdown import replace_section, split_at_section
     from main_jax.table_report import PAPER, write_report
     from main_jax.table_share import share_controllers
 
     results, workdirs = Path(RESULTS.value), Path(WORKDIRS.value)
+    if README.value:
+        split_at_section(Path(README.value), MAKER)  # before any work is done
 
     def config_of(name):
         path = Path(__file__).parent.parent / "configs" / f"{name.task}.py"
@@ -52,13 +55,15 @@ def main(arguments):
     for names in rows:  # one after the other, because the first says how long the others may take
         configs = {name: config_of(name) for name in names}
         failures += table.run_grid(configs, results, workdirs, __file__, cli.USER_ENVIRONMENT)
+        if failures:
+            break
     report = write_report(results, PROTOCOL.value)
     print(report)
     if SHARE.value:
         for folder in share_controllers(results, workdirs, PROTOCOL.value):
             print(f"controller: {folder}")
     if README.value:
-        replace_section(Path(README.value), "launch/table.py", report)
+        replace_section(Path(README.value), MAKER, report)
     if failures:
         cli.fail(f"{failures} runs failed; see {workdirs}/logs", code=1)
 

@@ -40,7 +40,10 @@ def read_metrics(workdir: Path) -> list[dict]:
     path = workdir / METRICS_FILE
     if not path.is_file():
         raise UserError(f"no metrics at {path}")
-    return [row for _, row in _readable_lines(path)]
+    try:
+        return [row for _, row in _readable_lines(path)]
+    except (ValueError, TypeError, KeyError) as error:
+        raise UserError(f"{path} is damaged: {error!r}") from error
 
 
 def _lines_until(path: Path, timesteps: int) -> list[str]:
@@ -53,4 +56,5 @@ def _readable_lines(path: Path) -> Iterator[tuple[str, dict]]:
             row = json.loads(line)
         except ValueError:  # the last line of a killed run
             return
+        row["kind"], row["timesteps"]
         yield line, row

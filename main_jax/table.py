@@ -19,6 +19,7 @@ from main_jax.checkpoint import load_controller, write_atomically
 from main_jax.config import PAPER_PROTOCOL, with_defaults
 from main_jax.errors import TrainingError, UserError
 from main_jax.evaluate import evaluate
+from main_jax.metrics import read_metrics
 from main_jax.tasks import TASKS
 from main_jax.train import train_and_evaluate
 
@@ -79,7 +80,15 @@ def _longest_full_run(name: RunName, results: Path) -> int:
             f"run {name} has the timesteps of the longest {FULL_ROW} run of {name.task}, and there "
             f"is none in {results}: perform the row {FULL_ROW} first"
         )
-    return max(json.loads(path.read_text())["timesteps"] for path in runs)
+    return max(read_result(path)["timesteps"] for path in runs)
+
+
+def read_result(path: Path) -> dict:
+    try:
+        result = json.loads(path.read_text())
+        return result | {"config": with_defaults(result["config"])}
+    except (ValueError, TypeError, KeyError) as error:
+        raise UserError(f"{path} is no result of a run: {error!r}") from error
 
 
 def perform(name: RunName, config: ConfigDict, results: Path, workdirs: Path) -> None:
@@ -96,7 +105,7 @@ def perform(name: RunName, config: ConfigDict, results: Path, workdirs: Path) ->
         for length, num_inputs in REPORTED_INPUTS.items()
         for result in evaluate(agent, params, (length,), num_inputs, TEST_SEED)
     ]
-    rows = [json.loads(line) for line in (workdir / "metrics.jsonl").read_text().splitlines()]
+    rows = read_metrics(workdir)
     perfect = [row["timesteps"] for row in rows if row.get("greedy_100") == 1]
     result = {
         **dataclasses.asdict(name),
@@ -195,8 +204,9 @@ def has_result(name: RunName, config: ConfigDict, results: Path) -> bool:
     path = name.result_path(results)
     if not path.exists():
         return False
-    made_with = with_defaults(json.loads(path.read_text())["config"])
-    wanted = json.loads(config.to_json())
+    made_with, wanted = read_result(path)["config"], json.loads(config.to_json())
+    if made_with["total_timesteps"] != wanted["total_timesteps"]:
+        return False  # it may take another time now, and goes on where it ended
     for field in wanted:
         if made_with.get(field) != wanted[field]:
             raise UserError(
@@ -207,7 +217,7 @@ def has_result(name: RunName, config: ConfigDict, results: Path) -> bool:
 
 
 def _outcome(name: RunName, results: Path) -> str:
-    result = json.loads(name.result_path(results).read_text())
+    result = read_result(name.result_path(results))
     solved = {r["length"]: r["solved"] for r in result["final"] if r["policy"] == "greedy"}
     shown = " ".join(f"{length}:{count}" for length, count in solved.items())
     return f"{result['timesteps'] / 1e6:.2f}M timesteps, greedy {shown}"

@@ -1,12 +1,11 @@
 """The results of main_jax.table as the paper's table in Markdown and its figure as PNG."""
 
-import json
 import statistics
 from pathlib import Path
 
 from main_jax.checkpoint import write_atomically
 from main_jax.errors import UserError
-from main_jax.table import REPORTED_INPUTS, ROWS
+from main_jax.table import REPORTED_INPUTS, ROWS, read_result
 from main_jax.tasks import PAPER_TASKS, TASKS
 
 PAPER = [task.name for task in PAPER_TASKS]
@@ -25,7 +24,7 @@ def load_results(results: Path, protocol: str) -> dict[tuple[str, str], list[dic
     """The runs of each task and row, by seed."""
     cells: dict[tuple[str, str], list[dict]] = {}
     for path in sorted((results / protocol).glob("*.json")):
-        run = json.loads(path.read_text())
+        run = read_result(path)
         cells.setdefault((run["task"], run["row"]), []).append(run)
     if not cells:
         raise UserError(f"no results of protocol {protocol} in {results}")
@@ -73,6 +72,7 @@ def _details(of_tasks: list[list[dict]]) -> dict[str, list[str]]:
         steps.append(f"{statistics.median(solved) / 1e6:.2f}M" if solved else "-")
     return {
         "final, sampled": [_perfect(runs, policy="sample") for runs in of_tasks],
+        "final, sampled, mean success": [_mean_sampled(runs) for runs in of_tasks],
         "best, greedy": best,
         "final, greedy, length 1000": [_perfect(runs, length=1000) for runs in of_tasks],
         "median timesteps to the first perfect evaluation": steps,
@@ -81,6 +81,11 @@ def _details(of_tasks: list[list[dict]]) -> dict[str, list[str]]:
 
 def _perfect(runs: list[dict], length: int = 100, policy: str = "greedy") -> str:
     return _share([final_rate(run, length, policy) == 1 for run in runs])
+
+
+def _mean_sampled(runs: list[dict]) -> str:
+    rates = [final_rate(run, 100, "sample") for run in runs]
+    return f"{100 * statistics.mean(rates):.1f} %" if rates else "-"
 
 
 def _share(outcomes: list[bool]) -> str:

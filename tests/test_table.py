@@ -114,6 +114,9 @@ def test_one_run_leaves_a_complete_result(tmp_path, monkeypatch):
     del result["config"]["num_actors"]  # as in a file made before that field existed
     put_result(results, result)
     assert table.has_result(name, run_config(name, config, results), results)
+    config.total_timesteps = 256  # it may go on then
+    assert not table.has_result(name, run_config(NAMES[0], config, results), results)
+    config.total_timesteps = 128
     config.channels = 9
     with pytest.raises(UserError, match="config.channels=8, not 9"):
         table.has_result(name, run_config(name, config, results), results)
@@ -134,12 +137,22 @@ def test_report_counts_every_seed_and_stands_beside_the_paper(tmp_path):
     lines = [line.strip("| ").split(" | ") for line in text.splitlines()[2:]]
     rows = {line[0]: line[1 + PAPER.index("reverse")] for line in lines}
     assert rows["**attention, final, greedy**"] == "2 of 3"
+    assert rows["final, sampled, mean success"] == "99.7 %"
     assert rows["best, greedy"] == "3 of 3"
     assert rows["final, greedy, length 1000"] == "1 of 3"
     assert rows["paper (best)"] == "7 of 10"
     assert rows["median timesteps to the first perfect evaluation"] == "1.00M"
     assert (tmp_path / "table-ours.md").read_text() == text
     assert (tmp_path / "figure-ours.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("content", ["[]", "{", '{"seed": 1}'])
+def test_damaged_result_is_named(tmp_path, content):
+    path = NAMES[0].result_path(tmp_path)
+    path.parent.mkdir()
+    path.write_text(content)
+    with pytest.raises(UserError, match="copy-attention-0.json is no result"):
+        write_report(tmp_path, "ours")
 
 
 def test_more_tasks_have_a_table_of_their_own(tmp_path):
@@ -221,13 +234,14 @@ def test_abandoned_grid_leaves_no_process_behind(tmp_path):
             os.kill(int(process.name), 0)
 
 
-def test_launcher_refuses_unknown_rows(tmp_path):
+def test_launcher_refuses_what_it_could_not_finish(tmp_path):
     script = Path(__file__).parent.parent / "launch" / "table.py"
-    result = subprocess.run(
-        [sys.executable, script, "--rows=bogus", f"--results={tmp_path / 'r'}"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    assert result.returncode == 2 and "'bogus'" in result.stderr
+    for flag, named in (("--rows=bogus", "'bogus'"), ("--readme=no.md", "no.md")):
+        result = subprocess.run(
+            [sys.executable, script, flag, f"--results={tmp_path / 'r'}"],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+        )
+        assert result.returncode == 2 and named in result.stderr
     assert list(tmp_path.iterdir()) == []
