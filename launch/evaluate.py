@@ -1,4 +1,4 @@
-"""Evaluates a trained controller on fresh random inputs of chosen lengths.
+"""Evaluates a trained controller on random inputs of chosen lengths, or on hard ones.
 
   python launch/evaluate.py --checkpoint=DIR_OR_FILE --lengths=10,20,100 --format=table
 
@@ -15,7 +15,13 @@ from main_jax import cli
 CHECKPOINT = flags.DEFINE_string("checkpoint", None, "A run's workdir or a controller.msgpack.")
 LENGTHS = flags.DEFINE_list("lengths", ["10", "20", "100"], "Input lengths, separated by commas.")
 NUM_INPUTS = flags.DEFINE_integer("num_inputs", 100, "Inputs of each length.", lower_bound=1)
-SEED = flags.DEFINE_integer("seed", 0, "Chooses the inputs.", lower_bound=0, upper_bound=2**31 - 1)
+SEED = flags.DEFINE_integer(
+    "seed",
+    0,
+    "Chooses the inputs; 0: as in training's evaluations.",
+    lower_bound=0,
+    upper_bound=2**31 - 1,
+)
 POLICY = flags.DEFINE_enum(
     "policy", "both", ["greedy", "sample", "both"], "How actions are chosen."
 )

@@ -61,6 +61,7 @@ def _of_two(base: int, n: int) -> dict[str, tuple[str, str]]:
         "carry through all digits": (last * n, one),
         "carry through all digits, mirrored": (one, last * n),
         "carry from every digit": (half * n, half * n),
+        "borrow through all digits": ("0" * n, one),
         "no carry, all greatest": (last * n, "0" * n),
         "alternating": (_cycle("0" + last, n), _cycle(last + "0", n)),
         "alternating carries": (_cycle("0" + last, n), _cycle("0" + last, n)),

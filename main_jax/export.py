@@ -5,14 +5,13 @@ from pathlib import Path
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import export
 
-from main_jax import tape
 from main_jax.agent import Agent
 from main_jax.checkpoint import write_atomically
 from main_jax.tape import TapeState
 from main_jax.task import Task
+from main_jax.task_check import module_table
 
 PLATFORMS = ("cpu", "cuda", "tpu")
 
@@ -86,16 +85,5 @@ def description(task: Task, timesteps: int) -> dict:
         "num_reads": task.num_reads,
         "num_writes": task.num_writes,
         "modules": [module.name for module in task.modules],
-        "results": results_table(task).tolist(),
+        "results": [module_table(task, module).tolist() for module in task.modules],
     }
-
-
-def results_table(task: Task) -> np.ndarray:  # i32[M, V, ..., V, W], a V for each read head
-    """What each module writes, for all tokens that the read heads may find."""
-    every_token = [task.vocabulary.size] * task.num_reads
-    found = jnp.indices(every_token).reshape(task.num_reads, -1)
-    tables = [
-        jax.vmap(lambda *tokens, module=module: tape.call(task, module, tokens))(*found)
-        for module in task.modules
-    ]
-    return np.stack(tables).reshape(len(tables), *every_token, task.num_writes)

@@ -20,14 +20,15 @@ SECONDS_BETWEEN_LINES = 5.0
 
 class ProgressDisplay:
     def __init__(self, timesteps: int, total_timesteps: int, quiet: bool = False):
-        self._console = Console(highlight=False, soft_wrap=True, quiet=quiet)
+        self._console = Console(highlight=False, soft_wrap=True, markup=False, quiet=quiet)
         self._total = total_timesteps
         self._last_line = time.monotonic()
         self._evaluation = "-"
         self._shown = False
         self._bar = None
         if self._console.is_terminal and not quiet:
-            self._bar = Progress(BarColumn(20), TextColumn("{task.description}"))
+            column = TextColumn("{task.description}", markup=False)
+            self._bar = Progress(BarColumn(20), column, console=self._console)
             self._bar.start()
             self._task = self._bar.add_task("compiling", total=total_timesteps, completed=timesteps)
 
@@ -51,7 +52,7 @@ class ProgressDisplay:
         self._evaluation = " ".join(f"{r.length}:{r.solved}/{r.num_inputs}" for r in greedy)
 
     def note(self, text: str) -> None:
-        (self._bar.console if self._bar else self._console).print(text)
+        self._console.print(text)
 
     def close(self) -> None:
         if self._bar:

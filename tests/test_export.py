@@ -11,7 +11,7 @@ import pytest
 from jax import export
 
 from main_jax.checkpoint import load_controller
-from main_jax.export import PLATFORMS, export_controller, results_table, write_export
+from main_jax.export import PLATFORMS, description, export_controller, write_export
 from main_jax.solve import tapes_of
 from main_jax.tasks import TASKS
 from tests import tape_machine
@@ -68,14 +68,14 @@ def test_recurrent_encoder_and_padding():
 
 
 @pytest.mark.parametrize("task", ["filter_even", "add"])
-def test_results_table_is_what_an_independent_machine_writes(task):
+def test_described_results_are_what_an_independent_machine_writes(task):
     task = TASKS[task]
-    table, characters = results_table(task), task.vocabulary.characters
+    table, characters = description(task, 0)["results"], task.vocabulary.characters
     for m, module in enumerate(task.modules):
         for i, x in enumerate(characters):
             for j, y in enumerate(characters):
                 result = tape_machine.call(module.name, x, y, task.base)
-                assert characters[table[m, i, j, 0]] == result, (module.name, x, y)
+                assert characters[table[m][i][j][0]] == result, (module.name, x, y)
 
 
 def test_example_solves_without_main_jax(tmp_path):

@@ -67,8 +67,11 @@ class Episode {
     return this.numWrites > 1 ? `W${head - this.numReads + 1}` : "W";
   }
 
+  /** One of replay.css, which has three for reads and two for writes. */
   headColour(head) {
-    return head < this.numReads ? `--read-${head + 1}` : `--write-${head - this.numReads + 1}`;
+    return head < this.numReads
+      ? `--read-${(head % 3) + 1}`
+      : `--write-${((head - this.numReads) % 2) + 1}`;
   }
 }
 
