@@ -55,7 +55,7 @@ ANSWERS = {
     "caesar": lambda k, x: x.translate({48 + d: str(d + int(k))[-1] for d in range(10)}),
 }
 
-BASES = {name: 10 for name in ANSWERS} | {"filter_even": 16, "binary_add": 2}
+BASES = {name: 10 for name in ANSWERS} | {"filter_even": 16, "binary_add": 2, "drop_duplicates": 4}
 
 
 class TapeMachine:

@@ -54,9 +54,9 @@ def test_carries_run_through(operands, expected):
 
 def test_drop_duplicates_has_inputs_with_long_runs():
     digits = np.asarray(sample_operands(TASKS["drop_duplicates"], jax.random.PRNGKey(0), 200, 50))
-    assert digits.shape == (200, 1, 50) and set(digits.ravel()) == set(range(10))
+    assert digits.shape == (200, 1, 50) and set(digits.ravel()) == set(range(4))
     repeats = digits[..., 1:] == digits[..., :-1]
-    assert 0.5 < repeats.mean() < 0.6  # half of them on purpose, a tenth of the others by chance
+    assert 0.45 < repeats.mean() < 0.55  # a third on purpose, a quarter of the others by chance
 
 
 def test_landmarks_are_where_the_tokens_stand():
