@@ -1,9 +1,9 @@
 """Config of the binary_add task."""
 
-from main_jax.config import carrying_config, variant_of
+from main_jax.config import two_read_config, variant_of
 
 
 def get_config(variant=""):
-    config = carrying_config()
+    config = two_read_config()
     config.task = "binary_add"
     return variant_of(config, variant)

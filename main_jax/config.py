@@ -107,8 +107,8 @@ VARIANTS = {
 }
 
 
-def carrying_config() -> ConfigDict:
-    """For tasks that carry something from digit to digit, and read two digits for each."""
+def two_read_config() -> ConfigDict:
+    """For tasks that take two reads for each digit; most of them carry something to the next."""
     config = base_config()
     # A digit depends on those before it. Where every right cell pays, runs settle on what often
     # pays without them: only the digits near a landmark, every other digit, or the most significant
