@@ -26,7 +26,7 @@ def runtimes(cores: int) -> dict:
         config = FrozenConfigDict(config)
         return build_runtime(build_agent(config), config)
 
-    apart = {"num_actors": cores, "actor_batch_size": 64 // cores}
+    apart = {"num_actors": cores, "actor_batch_size": 32}
     return {
         "fused, 1 device": build(num_devices=1),
         "fused": build(),

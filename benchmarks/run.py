@@ -177,7 +177,7 @@ def plot(results: dict, path: Path) -> None:
 def write(results: dict, out: Path) -> None:
     """Writes the results, over those of the same measurements and beside those of others."""
     path = out / "results.json"
-    if ONLY.value and path.exists():
+    if path.exists():
         earlier = json.loads(path.read_text())["measurements"] | results["measurements"]
         ordered = {name: earlier[name] for name in MEASUREMENTS if name in earlier}
         results = results | {"measurements": ordered}
@@ -201,10 +201,9 @@ def check(baseline: Path | None, names: list[str]) -> None:
         if not OUT.value:
             raise UserError("--readme takes its table from the results in --out")
         split_at_section(Path(README.value), MAKER)
-    earlier = Path(OUT.value or ".") / "results.json"
-    merging = ONLY.value and OUT.value and earlier.exists()
-    if merging and json.loads(earlier.read_text())["machine"] != machine():
-        raise UserError(f"{earlier} is of another machine; choose another --out")
+    earlier = Path(OUT.value or "") / "results.json"
+    if OUT.value and earlier.exists() and json.loads(earlier.read_text())["machine"] != machine():
+        raise UserError(f"{earlier} is of another machine or other versions; choose another --out")
 
 
 def main(arguments):

@@ -8,6 +8,8 @@ JAX knows coordinator, num_processes and process_id by itself. Run again with th
 resumes.
 """
 
+import re
+
 from absl import flags
 from ml_collections import config_flags
 
@@ -28,7 +30,7 @@ def main(arguments):
         cli.fail("--coordinator, --num_processes and --process_id go together")
     if None not in by_hand and PROCESS_ID.value >= NUM_PROCESSES.value:
         cli.fail(f"--process_id={PROCESS_ID.value} is none of {NUM_PROCESSES.value} processes")
-    if COORDINATOR.value and not COORDINATOR.value.rpartition(":")[2].isdecimal():
+    if COORDINATOR.value and not re.fullmatch(r".+:\d+", COORDINATOR.value):
         cli.fail(f"--coordinator={COORDINATOR.value} is not of the form HOST:PORT")
     from main_jax import parallel
     from main_jax.train import train_and_evaluate

@@ -38,23 +38,27 @@ def main(arguments):
 
     def config_of(name):
         path = Path(__file__).parent.parent / "configs" / f"{name.task}.py"
-        return table.run_config(name, cli.load_config(path), results)
+        return table.run_config(name, cli.load_config(path))
 
     if RUN.value:
         name = table.RunName.parse(RUN.value)
-        return table.perform(name, config_of(name), results, workdirs)
-    rows = [
-        [
-            table.RunName.parse(f"{PROTOCOL.value}/{task}/{row}/{seed}")
-            for seed in range(NUM_SEEDS.value)
-            for task in TASKS.value or PAPER
-        ]
-        for row in ROWS.value or table.ROWS
+        config = table.limited(name, config_of(name), results)
+        return table.perform(name, config, results, workdirs)
+    # One row after the other, because the full one says how long the others may take.
+    rows = sorted(ROWS.value or table.ROWS, key=lambda row: row != table.FULL_ROW)
+    names = [
+        table.RunName.parse(f"{PROTOCOL.value}/{task}/{row}/{seed}")
+        for row in rows
+        for seed in range(NUM_SEEDS.value)
+        for task in TASKS.value or PAPER
     ]
+    configs = {name: config_of(name) for name in names}
+    for name, config in configs.items():
+        table.check_result(name, config, results)
     failures = 0
-    for names in rows:  # one after the other, because the first says how long the others may take
-        configs = {name: config_of(name) for name in names}
-        failures += table.run_grid(configs, results, workdirs, __file__, cli.USER_ENVIRONMENT)
+    for row in rows:
+        of_row = {n: table.limited(n, c, results) for n, c in configs.items() if n.row == row}
+        failures += table.run_grid(of_row, results, workdirs, __file__, cli.USER_ENVIRONMENT)
         if failures:
             break
     report = write_report(results, PROTOCOL.value)

@@ -110,14 +110,13 @@ def check_workdir(workdir: Path, config: ConfigDict) -> None:
                     f"workdir {workdir} holds a run with config.{field}={saved.get(field)!r}, "
                     f"not {given.get(field)!r}; choose another --workdir"
                 )
-    elif workdir.exists() and any(workdir.iterdir()):
+    elif workdir.exists() and any(path.name != LOCK_FILE for path in workdir.iterdir()):
         raise UserError(f"workdir {workdir} is not empty and holds no run of main_jax")
 
 
-def lock_workdir(workdir: Path, config: ConfigDict) -> IO:
+def lock_workdir(workdir: Path) -> IO:
     """Keeps other processes out for as long as the file that it returns is open."""
-    if not (workdir / CONFIG_FILE).exists():
-        claim_workdir(workdir, config)
+    workdir.mkdir(parents=True, exist_ok=True)
     file = (workdir / LOCK_FILE).open("w")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -127,7 +126,6 @@ def lock_workdir(workdir: Path, config: ConfigDict) -> IO:
 
 
 def claim_workdir(workdir: Path, config: ConfigDict) -> None:
-    workdir.mkdir(parents=True, exist_ok=True)
     write_atomically(workdir / CONFIG_FILE, config.to_json(indent=2).encode())
 
 

@@ -2,6 +2,7 @@
 
 import datetime
 import gc
+import logging as python_logging
 import os
 import runpy
 import signal
@@ -42,6 +43,8 @@ def run(main) -> None:
     """Parses the flags and calls main(arguments) with what is left of the command line."""
     prepare_host()
     logging.set_verbosity(logging.WARNING)
+    # JAX shows the whole way to what a user's reference raised; _call says what.
+    python_logging.getLogger("jax._src.callback").disabled = True
     signal.signal(signal.SIGTERM, _terminate)
     app.run(lambda argv: _call(main, argv[1:]), flags_parser=_parse)
 
@@ -73,7 +76,7 @@ def _call(main, arguments):
     except TrainingError as error:
         fail(_one_line(error), code=1)
     except RuntimeError as error:
-        if type(error).__name__ != "JaxRuntimeError":
+        if "callback" not in str(error):
             raise
         # JAX tells the whole way to what a user's reference raised; its end says what.
         fail(str(error).strip().splitlines()[-1])

@@ -40,10 +40,7 @@ def read_metrics(workdir: Path) -> list[dict]:
     path = workdir / METRICS_FILE
     if not path.is_file():
         raise UserError(f"no metrics at {path}")
-    try:
-        return [row for _, row in _readable_lines(path)]
-    except (ValueError, TypeError, KeyError) as error:
-        raise UserError(f"{path} is damaged: {error!r}") from error
+    return [row for _, row in _readable_lines(path)]
 
 
 def _lines_until(path: Path, timesteps: int) -> list[str]:
@@ -51,10 +48,11 @@ def _lines_until(path: Path, timesteps: int) -> list[str]:
 
 
 def _readable_lines(path: Path) -> Iterator[tuple[str, dict]]:
-    for line in path.read_text().splitlines(keepends=True):
+    for line in path.read_text(errors="replace").splitlines(keepends=True):
         try:
             row = json.loads(line)
         except ValueError:  # the last line of a killed run
             return
-        row["kind"], row["timesteps"]
+        if not (isinstance(row, dict) and {"kind", "timesteps"} <= row.keys()):
+            raise UserError(f"{path} is damaged at {line[:40]!r}")
         yield line, row

@@ -62,30 +62,34 @@ class RunName:
         return results / self.protocol / f"{self.task}-{self.row}-{self.seed}.json"
 
 
-def run_config(name: RunName, config: ConfigDict, results: Path) -> ConfigDict:
+def run_config(name: RunName, config: ConfigDict) -> ConfigDict:
     """The task's config, changed to what the run is to show."""
     config = config.copy_and_resolve_references()
     config.seed = name.seed
     config.update(ROWS[name.row] | PROTOCOLS[name.protocol])
-    if name.row != FULL_ROW and config.stop_when_solved:
-        config.total_timesteps = _longest_full_run(name, results)
     return config
 
 
-def _longest_full_run(name: RunName, results: Path) -> int:
-    """What a controller that sees less may take: as much as the slowest that sees everything."""
+def limited(name: RunName, config: ConfigDict, results: Path) -> ConfigDict:
+    """The config of an ablation may take as long as the longest run that sees everything."""
+    if name.row == FULL_ROW or not config.stop_when_solved:
+        return config
     runs = list((results / name.protocol).glob(f"{name.task}-{FULL_ROW}-*.json"))
     if not runs:
         raise UserError(
             f"run {name} has the timesteps of the longest {FULL_ROW} run of {name.task}, and there "
             f"is none in {results}: perform the row {FULL_ROW} first"
         )
-    return max(read_result(path)["timesteps"] for path in runs)
+    config = config.copy_and_resolve_references()
+    config.total_timesteps = max(read_result(path)["timesteps"] for path in runs)
+    return config
 
 
 def read_result(path: Path) -> dict:
     try:
         result = json.loads(path.read_text())
+        for field in ("task", "row", "seed", "timesteps", "final", "best", "first_perfect_at_100"):
+            result[field]
         return result | {"config": with_defaults(result["config"])}
     except (ValueError, TypeError, KeyError) as error:
         raise UserError(f"{path} is no result of a run: {error!r}") from error
@@ -200,20 +204,28 @@ def run_grid(
     return failures
 
 
-def has_result(name: RunName, config: ConfigDict, results: Path) -> bool:
+def check_result(name: RunName, config: ConfigDict, results: Path) -> None:
+    """Refuses a result that was made with another config, but for how long it might take."""
     path = name.result_path(results)
     if not path.exists():
-        return False
+        return
     made_with, wanted = read_result(path)["config"], json.loads(config.to_json())
-    if made_with["total_timesteps"] != wanted["total_timesteps"]:
-        return False  # it may take another time now, and goes on where it ended
-    for field in wanted:
+    for field in wanted.keys() - {"total_timesteps"}:
         if made_with.get(field) != wanted[field]:
             raise UserError(
                 f"{path} was made with config.{field}={made_with.get(field)!r}, not "
                 f"{wanted[field]!r}; move it away or choose another --results"
             )
-    return True
+
+
+def has_result(name: RunName, config: ConfigDict, results: Path) -> bool:
+    path = name.result_path(results)
+    if not path.exists():
+        return False
+    result, allowed = read_result(path), config.total_timesteps
+    before = result["config"]["total_timesteps"]
+    # A run that ended by itself would have done so with any more time.
+    return before == allowed or result["timesteps"] < min(before, allowed)
 
 
 def _outcome(name: RunName, results: Path) -> str:

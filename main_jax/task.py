@@ -91,7 +91,8 @@ class Task:
             texts = self.operand_texts(operands[index], int(n[index]))
             answer = self.reference(*texts)
             if len(answer) != self.target_length(int(n[index])):
-                raise UserError(f"task {self.name!r}: reference{tuple(texts)} gives {answer!r}")
+                call = f"reference({', '.join(map(repr, texts))})"
+                raise UserError(f"task {self.name!r}: {call} gives {answer!r}")
             tokens[index][: len(answer)] = self.vocabulary.encode(answer)
         return tokens
 

@@ -133,10 +133,15 @@ def _check_target_length(task: Task) -> None:
     except Exception as error:  # a user's function may raise anything
         raise _error(task, "target_length", f"it raises {_short(error)}") from error
     lengths = jnp.array(LENGTHS)
+
+    def traced_length(n):
+        int(task.target_length(LENGTHS[0]))  # of a plain number, it must stay one
+        return jnp.asarray(task.target_length(n))
+
     traced = _try(
         task,
         "target_length",
-        lambda: jax.jit(jax.vmap(lambda n: jnp.asarray(task.target_length(n))))(lengths),
+        lambda: jax.jit(jax.vmap(traced_length))(lengths),
         (len(LENGTHS),),
     )
     if traced.tolist() != plain:

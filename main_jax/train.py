@@ -11,6 +11,7 @@ from rich.console import Console
 from main_jax import parallel
 from main_jax.agent import build_agent
 from main_jax.checkpoint import (
+    CONFIG_FILE,
     CONTROLLER_FILE,
     Checkpoints,
     check_workdir,
@@ -82,7 +83,8 @@ class Run:
         self.runtime = build_runtime(self.agent, config)
         self.progress = Progress(devices=len(self.runtime.devices))
         self.keeps = parallel.is_first_process()
-        self.lock = lock_workdir(workdir, config) if self.keeps else None
+        self.lock = None
+        parallel.by_first_process(self._enter_workdir)
         self.checkpoints = Checkpoints(workdir, config.checkpoints_kept) if self.keeps else None
         self._resume()
         self.log = None
@@ -94,6 +96,12 @@ class Run:
         )
         self.saved_at = self.runtime.timesteps
         self.results: list[LengthResult] = []
+
+    def _enter_workdir(self) -> None:
+        self.lock = lock_workdir(self.workdir)
+        check_workdir(self.workdir, self.config)  # again, for now nobody else can change it
+        if not (self.workdir / CONFIG_FILE).exists():  # a run that is not resumed
+            claim_workdir(self.workdir, self.config)
 
     def _resume(self) -> None:
         state = self.runtime.snapshot()
@@ -154,6 +162,7 @@ class Run:
         return self.progress.solved or self.runtime.timesteps >= self.config.total_timesteps
 
     def _advance(self) -> None:
+        self.results = []  # those of the parameters before
         started = time.monotonic()
         metrics = {name: np.asarray(value) for name, value in self.runtime.step().items()}
         seconds = time.monotonic() - started

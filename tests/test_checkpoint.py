@@ -78,13 +78,12 @@ def test_workdir_of_another_run_is_refused_and_left_alone(tmp_path):
 
 
 def test_workdir_is_for_one_process_at_a_time(tmp_path):
-    config = small_config()
-    lock = lock_workdir(tmp_path / "run", config)
-    check_workdir(tmp_path / "run", config)
+    lock = lock_workdir(tmp_path / "run")
+    check_workdir(tmp_path / "run", small_config())  # still as good as empty
     with pytest.raises(UserError, match="another process is training in"):
-        lock_workdir(tmp_path / "run", config)
+        lock_workdir(tmp_path / "run")
     lock.close()
-    lock_workdir(tmp_path / "run", config).close()
+    lock_workdir(tmp_path / "run").close()
 
 
 def test_workdir_with_foreign_files_is_refused(tmp_path):

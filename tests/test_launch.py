@@ -268,6 +268,8 @@ def test_kill_9_and_sigterm_lose_nothing_past_the_last_checkpoint(tmp_path, runt
     rows = [json.loads(line) for line in (workdir / "metrics.jsonl").read_text().splitlines()]
     timesteps = [row["timesteps"] for row in rows]
     assert timesteps == sorted(set(timesteps))
-    assert saved_steps(workdir)[-1] == timesteps[-1] > kept
+    assert saved_steps(workdir)[-1] >= timesteps[-1] > kept
+    if runtime == "fused":  # actors may end the last call early
+        assert saved_steps(workdir)[-1] == timesteps[-1]
     result = launch("evaluate", f"--checkpoint={workdir}", "--lengths=2", "--num_inputs=2")
     assert result.returncode == 0, result.stderr

@@ -116,7 +116,7 @@ def test_what_cannot_be_is_refused(tmp_path):
     )
     assert_user_error(other, "--process_id=2")
     nowhere = launch(
-        *("multihost", *config, "--coordinator=here", "--num_processes=2", "--process_id=0")
+        *("multihost", *config, "--coordinator=9911", "--num_processes=2", "--process_id=0")
     )
-    assert_user_error(nowhere, "--coordinator=here", "HOST:PORT")
+    assert_user_error(nowhere, "--coordinator=9911", "HOST:PORT")
     assert not (tmp_path / "run").exists()

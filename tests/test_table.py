@@ -15,7 +15,16 @@ from main_jax.config import base_config
 from main_jax.config_check import validate_config
 from main_jax.errors import TrainingError, UserError
 from main_jax.markdown import replace_section
-from main_jax.table import RunName, Workers, perform, run_config, run_grid
+from main_jax.table import (
+    RunName,
+    Workers,
+    check_result,
+    has_result,
+    limited,
+    perform,
+    run_config,
+    run_grid,
+)
 from main_jax.table_report import PAPER, write_report
 from main_jax.table_share import share_controllers
 from tests.helpers import small_agent, small_config, small_params
@@ -26,6 +35,7 @@ NAMES = [RunName("ours", "copy", "attention", seed) for seed in range(3)]
 def fake_result(name, rates, first):
     return {
         "protocol": name.protocol,
+        "config": {"total_timesteps": 30_000_000},
         "task": name.task,
         "row": name.row,
         "seed": name.seed,
@@ -55,14 +65,13 @@ def test_names_come_back_from_text():
             RunName.parse(text)
 
 
-def test_every_cell_of_the_grid_has_a_valid_config_of_its_own(tmp_path):
-    put_result(tmp_path, fake_result(NAMES[0], (1, 1, 1, 1), 500_000))
+def test_every_cell_of_the_grid_has_a_valid_config_of_its_own():
     own = base_config()
     own.min_difficulty, own.restart_after = 3, 6_000_000  # as a task's own config may have it
     for protocol in table.PROTOCOLS:
         seen = set()
         for row in table.ROWS:
-            config = run_config(RunName(protocol, "copy", row, 7), own, tmp_path)
+            config = run_config(RunName(protocol, "copy", row, 7), own)
             validate_config(config)
             seen.add((config.view, config.encoder))
             assert config.seed == 7
@@ -75,15 +84,15 @@ def test_every_cell_of_the_grid_has_a_valid_config_of_its_own(tmp_path):
 def test_ablation_takes_as_long_as_the_longest_full_run(tmp_path):
     name = RunName("ours", "copy", "no_tape_values", 0)
     with pytest.raises(UserError, match="row attention first"):
-        run_config(name, base_config(), tmp_path)
+        limited(name, base_config(), tmp_path)
     for full, timesteps in zip(NAMES, (3_000_000, 5_000_000, 4_000_000), strict=True):
         put_result(tmp_path, fake_result(full, (1, 1, 1, 1), 500_000) | {"timesteps": timesteps})
     other = RunName("ours", "reverse", "attention", 0)
     put_result(tmp_path, fake_result(other, (1, 1, 1, 1), 500_000) | {"timesteps": 9_000_000})
-    assert run_config(name, base_config(), tmp_path).total_timesteps == 5_000_000
+    assert limited(name, base_config(), tmp_path).total_timesteps == 5_000_000
     for full_length in (NAMES[0], RunName("paper", "copy", "recurrent", 0)):
-        config = run_config(full_length, base_config(), tmp_path)
-        assert config.total_timesteps == base_config().total_timesteps
+        config = run_config(full_length, base_config())
+        assert limited(full_length, config, tmp_path) == config
 
 
 def test_one_run_leaves_a_complete_result(tmp_path, monkeypatch):
@@ -96,8 +105,7 @@ def test_one_run_leaves_a_complete_result(tmp_path, monkeypatch):
         total_timesteps=128,
     )
     name, results = RunName("ours", "copy", "no_tape_values", 5), tmp_path / "results"
-    put_result(results, fake_result(NAMES[0], (1, 1, 1, 1), 64) | {"timesteps": 128})
-    perform(name, run_config(name, config, results), results, tmp_path / "runs")
+    perform(name, run_config(name, config), results, tmp_path / "runs")
     result = json.loads(name.result_path(results).read_text())
     assert (result["task"], result["row"], result["seed"]) == ("copy", "no_tape_values", 5)
     assert result["config"]["view"] == "no_tape_values" and result["config"]["seed"] == 5
@@ -110,16 +118,20 @@ def test_one_run_leaves_a_complete_result(tmp_path, monkeypatch):
     ]
     assert result["best"].keys() == {"greedy_2", "sample_2", "greedy_100", "sample_100"}
     assert result["versions"]["jax"]
-    assert table.has_result(name, run_config(name, config, results), results)
+    wanted = run_config(name, config)
+    check_result(name, wanted, results)
+    assert has_result(name, wanted, results)
     del result["config"]["num_actors"]  # as in a file made before that field existed
     put_result(results, result)
-    assert table.has_result(name, run_config(name, config, results), results)
-    config.total_timesteps = 256  # it may go on then
-    assert not table.has_result(name, run_config(NAMES[0], config, results), results)
-    config.total_timesteps = 128
-    config.channels = 9
+    check_result(name, wanted, results)
+    wanted.total_timesteps = 256  # it may go on then
+    check_result(name, wanted, results)
+    assert not has_result(name, wanted, results)
+    put_result(results, result | {"timesteps": 64})  # as if it had ended by itself
+    assert has_result(name, wanted, results)
+    wanted.channels = 9
     with pytest.raises(UserError, match="config.channels=8, not 9"):
-        table.has_result(name, run_config(name, config, results), results)
+        check_result(name, wanted, results)
 
 
 def test_interrupted_run_leaves_no_result(tmp_path, monkeypatch):
@@ -146,7 +158,7 @@ def test_report_counts_every_seed_and_stands_beside_the_paper(tmp_path):
     assert (tmp_path / "figure-ours.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("content", ["[]", "{", '{"seed": 1}'])
+@pytest.mark.parametrize("content", ["[]", "{", '{"config": {}}'])
 def test_damaged_result_is_named(tmp_path, content):
     path = NAMES[0].result_path(tmp_path)
     path.parent.mkdir()
@@ -193,10 +205,9 @@ def test_report_goes_between_the_markers_of_a_readme(tmp_path):
 
 
 def test_grid_skips_what_is_there_and_counts_failures(tmp_path, capsys):
-    configs = {name: run_config(name, small_config(), tmp_path) for name in NAMES}
-    path = NAMES[0].result_path(tmp_path)
-    path.parent.mkdir()
-    path.write_text(json.dumps({"config": json.loads(configs[NAMES[0]].to_json())}))
+    configs = {name: run_config(name, small_config()) for name in NAMES}
+    config = json.loads(configs[NAMES[0]].to_json())
+    put_result(tmp_path, fake_result(NAMES[0], (1, 1, 1, 1), None) | {"config": config})
     script = tmp_path / "always_fails.py"
     script.write_text("raise SystemExit(3)")
     assert run_grid(configs, tmp_path, tmp_path / "runs", str(script), dict(os.environ)) == 2

@@ -44,6 +44,11 @@ def test_through_every_command(folder):
     assert re.search(r"^57\t04\tok\t\d+$", result.stdout, re.MULTILINE), result.stdout
     result = run("replay", *given, "--out=replay.html", "57")
     assert result.returncode == 0 and '"Double"' in (folder / "replay.html").read_text()
+    # What a reference does wrong on long inputs only is one line as well.
+    program = (folder / "double.py").read_text()
+    (folder / "late.py").write_text(program.replace("for digit in x)", "for digit in x[:6])"))
+    late = ("--checkpoint=run", "--task_file=late.py", "--lengths=7", "--num_inputs=2")
+    assert_user_error(run("evaluate", *late), "task 'double': reference('", "gives '")
     # A checkpoint alone never runs the user's file.
     result = run("solve", "--checkpoint=run", "57")
     assert_user_error(result, "unknown task 'double'", "--task_file=FILE")
@@ -79,14 +84,6 @@ def test_broken_task_file_is_one_line(folder):
     assert_user_error(result, "broken.py", "division by zero")
     result = launch("solve", "--checkpoint=run", "--task_file=absent.py", "57", cwd=folder)
     assert_user_error(result, "no file absent.py")
-
-
-def test_reference_that_fails_on_long_inputs_is_one_line(folder):
-    program = (folder / "double.py").read_text()
-    (folder / "late.py").write_text(program.replace("for digit in x)", "for digit in x[:6])"))
-    late = ("--checkpoint=run", "--task_file=late.py", "--lengths=7", "--num_inputs=2")
-    result = launch("evaluate", *late, cwd=folder)
-    assert_user_error(result, "task 'double': reference('", "gives '")
 
 
 def test_built_in_names_are_taken(folder):

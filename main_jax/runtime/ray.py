@@ -241,6 +241,8 @@ class RayLearners:
                 try:
                     ray.get(call)
                 except RayError as error:
+                    if isinstance(getattr(error, "cause", None), UserError):
+                        raise error.cause from error
                     raise TrainingError(
                         f"learner {calls.index(call)} failed: {_cause(error)}"
                     ) from error
