@@ -66,16 +66,15 @@ def _table(cells, tasks: list[str]) -> str:
 
 def _details(of_tasks: list[list[dict]]) -> dict[str, list[str]]:
     best = [_share([r["best"]["greedy_100"] == 1 for r in runs]) for runs in of_tasks]
-    steps = []
-    for runs in of_tasks:
-        solved = [r["first_perfect_at_100"] for r in runs if r["first_perfect_at_100"]]
-        steps.append(f"{statistics.median(solved) / 1e6:.2f}M" if solved else "-")
+    first = [[r["first_perfect_at_100"] for r in runs] for runs in of_tasks]
+    whole = [[r["timesteps"] for r in runs] for runs in of_tasks]
     return {
         "final, sampled": [_perfect(runs, policy="sample") for runs in of_tasks],
         "final, sampled, mean success": [_mean_sampled(runs) for runs in of_tasks],
         "best, greedy": best,
         "final, greedy, length 1000": [_perfect(runs, length=1000) for runs in of_tasks],
-        "median timesteps to the first perfect evaluation": steps,
+        "median timesteps to the first perfect evaluation": [_median(steps) for steps in first],
+        "median timesteps of a whole run": [_median(steps) for steps in whole],
     }
 
 
@@ -86,6 +85,11 @@ def _perfect(runs: list[dict], length: int = 100, policy: str = "greedy") -> str
 def _mean_sampled(runs: list[dict]) -> str:
     rates = [final_rate(run, 100, "sample") for run in runs]
     return f"{100 * statistics.mean(rates):.1f} %" if rates else "-"
+
+
+def _median(timesteps: list[int | None]) -> str:
+    known = [steps for steps in timesteps if steps is not None]
+    return f"{statistics.median(known) / 1e6:.2f}M" if known else "-"
 
 
 def _share(outcomes: list[bool]) -> str:

@@ -154,6 +154,7 @@ def test_report_counts_every_seed_and_stands_beside_the_paper(tmp_path):
     assert rows["final, greedy, length 1000"] == "1 of 3"
     assert rows["paper (best)"] == "7 of 10"
     assert rows["median timesteps to the first perfect evaluation"] == "1.00M"
+    assert rows["median timesteps of a whole run"] == "1.00M"
     assert (tmp_path / "table-ours.md").read_text() == text
     assert (tmp_path / "figure-ours.png").read_bytes().startswith(b"\x89PNG")
 
