@@ -6,7 +6,7 @@ from main_jax.config import base_config, variant_of
 def get_config(variant=""):
     config = base_config()
     config.task = "interleave"
-    # Two cells to write for every n: twice the steps, in which exploration goes wrong twice as often
+    # Two cells to write for every n: twice the steps, each of which exploration may spoil
     config.steps_per_digit = 3.0
     config.anneal_success = 0.94
     return variant_of(config, variant)

@@ -54,7 +54,7 @@ def _card(run: dict, folder: Path) -> str:
         ),
         "",
         f"Adversarial inputs of length {ADVERSARIAL_LENGTH}, greedy: "
-        + ", ".join(f"{case.case} {'ok' if case.solved else '**wrong**'}" for case in cases)
+        + "; ".join(f"{case.case}: {'ok' if case.solved else '**wrong**'}" for case in cases)
         + ".",
         "",
         f"Versions: {', '.join(f'{name} {version}' for name, version in run['versions'].items())}.",

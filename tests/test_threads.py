@@ -196,6 +196,29 @@ def test_sigterm_while_the_actors_are_silent_saves_what_was_learned(tmp_path, mo
     assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == [str(3 * 8 * 4)]
 
 
+def test_what_was_learned_before_an_actor_raises_is_saved(tmp_path, monkeypatch):
+    learned, learn, enough = [], Learner.learn, threading.Event()
+
+    def counted(learner, trajectories):
+        metrics = learn(learner, trajectories)
+        learned.append(metrics)
+        if len(learned) == 2:
+            enough.set()
+        return metrics
+
+    def broken():
+        enough.wait(SECONDS_TO_END)
+        raise ValueError("cosmic rays")
+
+    monkeypatch.setattr(Learner, "learn", counted)
+    for index in range(3):
+        fail_in(monkeypatch, index, sequence=4, action=broken)
+    with pytest.raises(TrainingError, match="cosmic rays"):
+        run_to(tmp_path, calls=4)
+    (saved,) = (tmp_path / "checkpoints").iterdir()
+    assert int(saved.name) == len(learned) * 8 * 4 >= 2 * 8 * 4
+
+
 def run_to(workdir, calls):
     config = config_of(
         evaluate_every=10**6,
