@@ -27,11 +27,15 @@ def runtimes(cores: int) -> dict:
         return build_runtime(build_agent(config), config)
 
     apart = {"num_actors": cores, "actor_batch_size": 32}
+    large = {"num_actors": cores, "actor_batch_size": 128}
     return {
         "fused, 1 device": build(num_devices=1),
         "fused": build(),
         "threads": build(runtime="threads", **apart),
         "ray": build(runtime="ray", **apart),
+        # Where what an update costs besides its arithmetic weighs less.
+        "fused, batches of 256": build(batch_size=256),
+        "threads, batches of 256": build(runtime="threads", batch_size=256, **large),
     }
 
 
@@ -60,7 +64,12 @@ def main() -> None:
         common.row(name, statistics.median(turn[name] for turn in turns), "steps/s")
         for name in measured
     ]
-    for above, below in (("threads", "fused"), ("ray", "threads"), ("fused", "fused, 1 device")):
+    for above, below in (
+        ("threads", "fused"),
+        ("threads, batches of 256", "fused, batches of 256"),
+        ("ray", "threads"),
+        ("fused", "fused, 1 device"),
+    ):
         ratio = statistics.median(turn[above] / turn[below] for turn in turns)
         rows.append(common.row(f"{above} to {below}", ratio, "×"))
     common.report(rows)
