@@ -67,8 +67,36 @@ def parts_of(agent, config, steps: int) -> dict:
         "drawing new inputs": common.compiled(draw, key),
         "unroll (all of the above)": common.compiled(act, params, actor),
         "loss gradient": common.compiled(gradient, params, trajectory),
+        "convolutions of the loss gradient as bare products": bare_convolutions(agent, config),
         "loss gradient and optimiser": common.compiled(learn, learner, trajectory),
     }
+
+
+def bare_convolutions(agent, config):
+    """A call that computes the convolutions' products, forward and backward, and nothing between.
+
+    In the shapes and groups of the loss gradient, which cannot take less time than these.
+    """
+    import jax.numpy as jnp
+
+    from main_jax.learner import EPISODES_IN_CACHE
+
+    task, channels = agent.task, config.channels
+    tapes = EPISODES_IN_CACHE * (config.unroll_length + 1)
+    cells = tapes * task.tape_length(config.max_difficulty)
+    features = task.num_landmarks + task.vocabulary.size + task.num_heads
+    sigma, inner = jnp.ones((cells, 3 * features)), jnp.ones((cells, 3 * channels))
+    kernels = jnp.ones((3 * features, channels)), jnp.ones((3 * channels, channels))
+    gradient = jnp.ones((cells, channels))
+
+    def products(sigma, inner, kernels, gradient):
+        forward = sigma @ kernels[0], inner @ kernels[1]
+        backward = sigma.T @ gradient, inner.T @ gradient, gradient @ kernels[1].T
+        return forward, backward
+
+    of_group = common.compiled(products, sigma, inner, kernels, gradient)
+    num_groups = config.batch_size // EPISODES_IN_CACHE
+    return lambda: [of_group() for _ in range(num_groups)]
 
 
 if __name__ == "__main__":
