@@ -65,7 +65,7 @@ def parts_of(agent, config, steps: int) -> dict:
         "sampling": common.compiled(sample, outputs, chances),
         "transition and reward": common.compiled(move, tapes, actions),
         "drawing new inputs": common.compiled(draw, key),
-        "unroll (all of the above)": common.compiled(act, params, actor),
+        "unroll (these together, as one program)": common.compiled(act, params, actor),
         "loss gradient": common.compiled(gradient, params, trajectory),
         "convolutions of the loss gradient as bare products": bare_convolutions(agent, config),
         "loss gradient and optimiser": common.compiled(learn, learner, trajectory),

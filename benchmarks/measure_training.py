@@ -47,9 +47,9 @@ def main(task: str, cores: int, first: int = 0) -> None:
     common.report(
         [
             common.row(case, steps, "steps/s"),
-            common.row(f"{case}: products' share of the rate below", share, "%"),
-            common.row(f"{case}: per unit of the rate below", 1e9 * steps / peak, "steps/GFLOP"),
-            common.row(f"{case}: rate of a large product on these cores", peak / 1e9, "GFLOP/s"),
+            common.row(f"{case}: products' share of a large product's rate", share, "%"),
+            common.row(f"{case}: per unit of that rate", 1e9 * steps / peak, "steps/GFLOP"),
+            common.row(f"{case}: a large product's rate on these cores", peak / 1e9, "GFLOP/s"),
         ]
     )
 

@@ -1,4 +1,4 @@
-"""Trains a controller on this machine, on every core or accelerator it has.
+"""Trains a controller on this machine, on all the cores or accelerators that divide its batch.
 
   python launch/local.py --config=configs/reverse.py [--workdir=DIR] [--config.FIELD=VALUE ...]
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from absl import app, flags, logging
 
+flags.disclaim_key_flags()  # flags defined here are the launchers', and so stand in their --help
 USER_ERROR = 2
 # As it was before prepare_host; processes of their own make their own settings from it.
 USER_ENVIRONMENT = dict(os.environ)

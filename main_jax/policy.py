@@ -106,7 +106,7 @@ def relative_entropy(output: ControllerOutput) -> jax.Array:
 
 
 def evenness(output: ControllerOutput) -> jax.Array:
-    """Mean over the factors of -KL(uniform || policy) / log(options), 0 where all are as likely.
+    """Mean over the factors of -KL(uniform || policy) / log(options), 0 if all are equally likely.
 
     Entropy loses its grip on a choice that is almost certain; this pulls the harder, the more
     certain it is. So a policy that is sure of itself in a case it has never solved goes on trying.

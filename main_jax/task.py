@@ -37,7 +37,7 @@ class Task:
     # (operands [K, N], n) -> tokens [target_length(N)]; beyond target_length(n), anything.
     # Without it, the reference is called on the host for every input: slower, with the same outcome
     solution: Callable[[jax.Array, jax.Array], jax.Array] | None = None
-    # (key, shape [num_inputs, K, N]) -> digits; without it, all digits are as likely
+    # (key, shape [num_inputs, K, N]) -> digits; without it, all digits are equally likely
     sample: Callable[[jax.Array, tuple[int, int, int]], jax.Array] | None = None
     num_reads: int = 2
     num_writes: int = 1

@@ -198,12 +198,13 @@ def test_truncated_controller_is_refused(add_controller, tmp_path):
 
 
 def test_help_helps():
-    for name in (
-        *("local", "cluster", "multihost", "evaluate", "solve", "replay", "report", "export"),
-        *("check_task", "table"),
-    ):
+    flag_of = {"check_task": "config", "table": "rows"}
+    flag_of |= dict.fromkeys(("local", "cluster", "multihost", "report"), "workdir")
+    flag_of |= dict.fromkeys(("evaluate", "solve", "replay", "export"), "task_file")
+    for name, flag in flag_of.items():
         result = launch(name, "--help")
         assert f"python launch/{name}.py" in result.stdout
+        assert f"  --{flag}: " in result.stdout, name
 
 
 def test_ray_is_an_extra_that_says_how_to_get_it(tmp_path):
