@@ -6,4 +6,13 @@ from main_jax.config import two_read_config, variant_of
 def get_config(variant=""):
     config = two_read_config()
     config.task = "binary_add"
+    # With two digits, half of the cells are put right by chance.
+    config.mastery = 0.75
+    # Either digit can be written from many cells, an empty one or one cell read twice among them.
+    # Runs that were soon sure of such a cell lost the place from which to read the next digits.
+    config.entropy_cost_start = 0.05
+    config.entropy_cost_end = 0.02
+    config.evenness_cost = 0.03
+    # So much exploration errs in one of twenty episodes.
+    config.anneal_success = 0.9
     return variant_of(config, variant)
