@@ -7,7 +7,7 @@ import common
 
 def main() -> None:
     common.prepare(cores=1)
-    from main_jax.agent import build_agent
+    from main_jax.controller.agent import build_agent
 
     config = common.config_at_full_difficulty("reverse")
     steps = config.batch_size * config.unroll_length
@@ -22,11 +22,12 @@ def parts_of(agent, config, steps: int) -> dict:
     import jax
     import jax.numpy as jnp
 
-    from main_jax import policy, tape
-    from main_jax.actor import init_actor, unroll
-    from main_jax.context import observe
-    from main_jax.learner import gradients_of, init_learner, update
-    from main_jax.vtrace import LossCosts
+    from main_jax.controller import policy
+    from main_jax.controller.context import observe
+    from main_jax.environment import tape
+    from main_jax.learning.actor import init_actor, unroll
+    from main_jax.learning.learner import gradients_of, init_learner, update
+    from main_jax.learning.vtrace import LossCosts
 
     task, rules, max_n, key = agent.task, agent.rules, config.max_difficulty, jax.random.PRNGKey(0)
     difficulty = jnp.int32(max_n)
@@ -79,7 +80,7 @@ def bare_convolutions(agent, config):
     """
     import jax.numpy as jnp
 
-    from main_jax.learner import EPISODES_IN_CACHE
+    from main_jax.learning.learner import EPISODES_IN_CACHE
 
     task, channels = agent.task, config.channels
     tapes = EPISODES_IN_CACHE * (config.unroll_length + 1)

@@ -16,16 +16,16 @@ def main() -> None:
     import jax
     import numpy as np
 
-    from main_jax import evaluate as evaluation
-    from main_jax.agent import build_agent
     from main_jax.config import base_config
+    from main_jax.controller.agent import build_agent
+    from main_jax.evaluation import evaluate as evaluation
 
     agent = build_agent(base_config())
     params = jax.jit(agent.init)(jax.random.PRNGKey(0))
 
     def seconds_per_input(length, long_tape, num_inputs):
         evaluation.LONG_TAPE = long_tape
-        tapes = evaluation.fixed_inputs(agent, length, num_inputs, seed=0)
+        tapes = agent.game.fixed_inputs(length, num_inputs, seed=0)
         keys = jax.random.split(jax.random.PRNGKey(0), num_inputs)
         greedy = np.ones(num_inputs, bool)
         evaluation.run_episodes(agent, params, tapes, greedy, keys)

@@ -11,9 +11,9 @@ def main() -> None:
     common.prepare(cores=1)
     import jax
 
-    from main_jax.agent import build_agent
-    from main_jax.learner import init_learner
-    from main_jax.runtime.fused import FusedRuntime
+    from main_jax.controller.agent import build_agent
+    from main_jax.learning.learner import init_learner
+    from main_jax.learning.runtime.fused import FusedRuntime
 
     config = common.config_at_full_difficulty("reverse")
     agent = build_agent(config)
@@ -46,11 +46,10 @@ def gradients_of_both(agent, config, params, steps: int) -> dict:
     import jax
     import jax.numpy as jnp
     import numpy as np
+    from main_jax.environment.inputs import fixed_inputs
     from torch_controller import TorchController
 
-    from main_jax.evaluate import fixed_inputs
-
-    tapes = fixed_inputs(agent, config.max_difficulty, steps, seed=0)
+    tapes = fixed_inputs(agent.task, agent.rules, config.max_difficulty, steps, seed=0)
     peer = TorchController(params["params"], agent._observe(tapes), agent)
     ours = jax.jit(agent)(params, tapes)
     for mine, theirs in zip(jax.tree.leaves(ours), peer.forward(), strict=True):
@@ -78,10 +77,10 @@ class PythonLoop:
         import jax.numpy as jnp
         import numpy as np
 
-        from main_jax import policy
-        from main_jax.actor import init_actor, unroll
-        from main_jax.dm_env_adapter import TapeEnvironment
-        from main_jax.learner import update
+        from main_jax.controller import policy
+        from main_jax.environment.dm_env_adapter import TapeEnvironment
+        from main_jax.learning.actor import init_actor, unroll
+        from main_jax.learning.learner import update
 
         self._config, self._learner = config, learner
         self._environments = [

@@ -17,8 +17,8 @@ SECONDS_OF_A_TURN = 4.0
 def runtimes(cores: int) -> dict:
     from ml_collections import FrozenConfigDict
 
-    from main_jax.agent import build_agent
-    from main_jax.runtime.build import build_runtime
+    from main_jax.controller.agent import build_agent
+    from main_jax.learning.runtime.build import build_runtime
 
     def build(**changes):
         config = common.config_at_full_difficulty("reverse")

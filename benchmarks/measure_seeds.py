@@ -11,8 +11,8 @@ def main() -> None:
     import jax.numpy as jnp
 
     from main_jax import parallel
-    from main_jax.agent import build_agent
-    from main_jax.runtime.fused import FusedRuntime
+    from main_jax.controller.agent import build_agent
+    from main_jax.learning.runtime.fused import FusedRuntime
 
     config = common.config_at_full_difficulty("reverse")
     config.updates_per_call = 8

@@ -32,8 +32,8 @@ def model_flops(agent, config) -> float:
 
 def main(task: str, cores: int, first: int = 0) -> None:
     common.prepare(cores, first)
-    from main_jax.agent import build_agent
-    from main_jax.runtime.fused import FusedRuntime
+    from main_jax.controller.agent import build_agent
+    from main_jax.learning.runtime.fused import FusedRuntime
 
     config = common.config_at_full_difficulty(task)
     agent = build_agent(config)

@@ -25,7 +25,7 @@ from rich.table import Table
 
 from main_jax import cli
 from main_jax.errors import UserError
-from main_jax.markdown import replace_section, split_at_section
+from main_jax.report.markdown import replace_section, split_at_section
 
 HERE = Path(__file__).parent
 MAKER = "benchmarks/run.py"  # as the README's markers call it

@@ -12,7 +12,7 @@ class TorchController:
         self._heads, self._channels = agent.task.num_heads, agent.controller.channels
         self._xi, self._sigma = (_tensor(x) for x in (context.xi, context.sigma))
         self._mask = torch.tensor(np.asarray(context.mask))
-        # As main_jax.controller.sharpness has it.
+        # As main_jax.controller.network.sharpness has it.
         self._sharpness = (torch.log(self._mask.sum(1)) / np.log(32))[:, None, None]
         self._params = []
 

@@ -13,6 +13,4 @@ def get_config(variant=""):
     config.entropy_cost_start = 0.05
     config.entropy_cost_end = 0.02
     config.evenness_cost = 0.03
-    # So much exploration errs in one of twenty episodes.
-    config.anneal_success = 0.9
     return variant_of(config, variant)

@@ -8,5 +8,4 @@ def get_config(variant=""):
     config.task = "interleave"
     # Two cells to write for every n: twice the steps, each of which exploration may spoil
     config.steps_per_digit = 3.0
-    config.anneal_success = 0.94
     return variant_of(config, variant)

@@ -72,7 +72,7 @@ def architecture() -> str:
 
 
 def learning_curve(workdir: Path, out: Path) -> None:
-    from main_jax.report import FIGURES_FOLDER, write_report
+    from main_jax.report.run_report import FIGURES_FOLDER, write_report
 
     with tempfile.TemporaryDirectory() as folder:
         write_report([workdir], Path(folder))
@@ -80,8 +80,8 @@ def learning_curve(workdir: Path, out: Path) -> None:
 
 
 def screenshot(workdir: Path, out: Path) -> None:
-    from main_jax.checkpoint import load_controller
-    from main_jax.replay import record, write_replay
+    from main_jax.learning.checkpoint import load_controller
+    from main_jax.report.replay import record, write_replay
 
     browser = shutil.which("chromium") or shutil.which("chrome")
     if not browser:

@@ -17,11 +17,12 @@ flags.mark_flag_as_required("config")
 
 def main(arguments):
     cli.no_arguments(arguments)
-    from main_jax.config_check import validate_config
-    from main_jax.task_view import show_task
+    from main_jax.environment.game import build_game
+    from main_jax.environment.task_view import show_task
+    from main_jax.learning.config_check import validate_config
 
     validate_config(CONFIG.value)
-    if not show_task(CONFIG.value):
+    if not show_task(build_game(CONFIG.value)):
         cli.fail("some inputs cannot be solved within the step limit", code=1)
 
 

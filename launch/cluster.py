@@ -27,9 +27,9 @@ def main(arguments):
     with config.unlocked():  # what a config lacks, validate_config says
         config.runtime = "ray"
         config.update({field: value for field, value in given.items() if value})
-    from main_jax.config_check import validate_config
-    from main_jax.runtime import ray
-    from main_jax.train import train_and_evaluate
+    from main_jax.learning.config_check import validate_config
+    from main_jax.learning.runtime import ray
+    from main_jax.learning.train import train_and_evaluate
 
     validate_config(config)
     ray.connect(ADDRESS.value)

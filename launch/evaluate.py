@@ -38,10 +38,10 @@ def main(arguments):
     lengths = cli.positive_integers("lengths", LENGTHS.value)
     from rich.console import Console
 
-    from main_jax.adversarial import evaluate_adversarial
-    from main_jax.checkpoint import load_controller
-    from main_jax.evaluate import POLICIES, evaluate
-    from main_jax.progress import counting, results_table
+    from main_jax.evaluation.adversarial import evaluate_adversarial
+    from main_jax.evaluation.evaluate import POLICIES, evaluate
+    from main_jax.learning.checkpoint import load_controller
+    from main_jax.learning.progress import counting, results_table
 
     cli.load_task_file(TASK_FILE.value)
     config, agent, params, timesteps = load_controller(CHECKPOINT.value)

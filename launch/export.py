@@ -4,7 +4,7 @@
   python examples/run_exported.py controller.stablehlo '1234$....' 4321
 
 It takes tapes of any number and length, on CPU, GPU or TPU; --out with .json added says what its
-numbers mean, and main_jax/export.py what its arguments are.
+numbers mean, and main_jax/controller/export.py what its arguments are.
 """
 
 from absl import flags
@@ -22,8 +22,8 @@ flags.mark_flag_as_required("checkpoint")
 def main(arguments):
     cli.no_arguments(arguments)
     out = cli.output_file("out", OUT.value)
-    from main_jax.checkpoint import load_controller
-    from main_jax.export import description_path, write_export
+    from main_jax.controller.export import description_path, write_export
+    from main_jax.learning.checkpoint import load_controller
 
     cli.load_task_file(TASK_FILE.value)
     _, agent, params, timesteps = load_controller(CHECKPOINT.value)

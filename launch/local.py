@@ -20,7 +20,7 @@ flags.mark_flag_as_required("config")
 def main(arguments):
     cli.no_arguments(arguments)
     # Imported here so that --help and bad flags answer at once, without loading JAX.
-    from main_jax.train import train_and_evaluate
+    from main_jax.learning.train import train_and_evaluate
 
     workdir = cli.choose_workdir(WORKDIR.value, CONFIG.value)
     if train_and_evaluate(CONFIG.value, workdir):
@@ -28,7 +28,7 @@ def main(arguments):
 
 
 def _report(workdir):
-    from main_jax.report import write_report
+    from main_jax.report.run_report import write_report
 
     try:
         print(f"report: {write_report([workdir], workdir)}")

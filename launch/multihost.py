@@ -33,7 +33,7 @@ def main(arguments):
     if COORDINATOR.value and not re.fullmatch(r".+:\d+", COORDINATOR.value):
         cli.fail(f"--coordinator={COORDINATOR.value} is not of the form HOST:PORT")
     from main_jax import parallel
-    from main_jax.train import train_and_evaluate
+    from main_jax.learning.train import train_and_evaluate
 
     with parallel.joined(*by_hand):
         others = not parallel.is_first_process()

@@ -25,9 +25,9 @@ def main(arguments):
     if not inputs:
         cli.fail("no input on stdin")
     out = cli.output_file("out", OUT.value)
-    from main_jax.checkpoint import load_controller
-    from main_jax.progress import counting
-    from main_jax.replay import check_inputs, record, write_replay
+    from main_jax.learning.checkpoint import load_controller
+    from main_jax.learning.progress import counting
+    from main_jax.report.replay import check_inputs, record, write_replay
 
     cli.load_task_file(TASK_FILE.value)
     controllers = [load_controller(location) for location in CHECKPOINT.value]

@@ -19,7 +19,7 @@ flags.mark_flag_as_required("workdir")
 
 def main(arguments):
     cli.no_arguments(arguments)
-    from main_jax.report import write_report
+    from main_jax.report.run_report import write_report
 
     workdirs = [Path(workdir) for workdir in WORKDIR.value]
     print(f"report: {write_report(workdirs, Path(OUT.value or workdirs[0]))}")

@@ -19,8 +19,8 @@ flags.mark_flag_as_required("checkpoint")
 
 def main(arguments):
     inputs = cli.read_inputs(arguments)
-    from main_jax.checkpoint import load_controller
-    from main_jax.solve import solve
+    from main_jax.evaluation.solve import solve
+    from main_jax.learning.checkpoint import load_controller
 
     cli.load_task_file(TASK_FILE.value)
     _, agent, params, _ = load_controller(CHECKPOINT.value)
@@ -34,7 +34,7 @@ def main(arguments):
 def _print_traces(agent, params, inputs):
     from rich.console import Console
 
-    from main_jax.trace import run_episode, terminal_lines
+    from main_jax.evaluation.trace import run_episode, terminal_lines
 
     console = Console(highlight=False, soft_wrap=True)
     episodes = [run_episode(agent, params, text) for text in inputs]

@@ -14,13 +14,15 @@ def base_config() -> ConfigDict:
     config.seed = 0
 
     # Controller
-    config.encoder = "attention"  # or "recurrent"
-    config.view = "full"  # what the controller sees: one of main_jax.context.VIEWS
+    config.encoder = "local"  # or "attention", "recurrent"
+    config.reach = "near"  # where heads may go; or "anywhere"
+    config.view = "full"  # what the controller sees: one of main_jax.controller.context.VIEWS
     config.channels = 32
     config.num_queries = 4
     config.hidden_sizes = (128,)
 
     # Episode
+    config.halting = "learned"  # by an action, Halt; or by an "oracle" that knows the answer
     config.reward = "progress"  # or "prefix", or "sparse"
     config.cell_reward = 0.3
     config.success_reward = 1.0
@@ -56,13 +58,15 @@ def base_config() -> ConfigDict:
     # near the start, which few short inputs and many long ones have
     config.evenness_cost = 0.01  # times the mean evenness of module and heads
 
-    # Annealing: once the entropy decay is over and every length is solved this often, learning
-    # rate and entropy cost fall together
-    config.anneal_success = 0.97
-    config.anneal_floor = 0.05  # the share of both that is left in the end
-    config.anneal_timesteps = 1_000_000  # 0: never anneal
+    # Phases after exploring, see main_jax/learning/pace.py
+    config.validate_every = 50_000  # timesteps
+    config.hold_timesteps = 100_000
+    config.sharpen_timesteps = 150_000  # 0: explore to the end
+    config.sharpen_evenness_cost = -0.0005  # below zero, it removes the last errors of sampling
+    config.settle_timesteps = 50_000
+    config.wrong_halt_price = 3.0  # from sharpening on; before, it would keep from ever halting
 
-    # A run that has found a wrong habit rarely leaves it. One that has not begun to anneal after so
+    # A run that has found a wrong habit rarely leaves it. One that is still exploring after so
     # many timesteps starts over, from new parameters and within total_timesteps. 0: never
     config.restart_after = 0
 
@@ -70,7 +74,7 @@ def base_config() -> ConfigDict:
     config.evaluate_every = 500_000  # timesteps
     config.evaluation_lengths = (10, 20, 100)
     config.num_evaluation_inputs = 100
-    config.stop_when_solved = True  # judged at max_difficulty only, after annealing
+    config.stop_when_solved = True  # judged at training lengths only
 
     # Runtime
     config.runtime = "fused"  # one program; "threads" or "ray": actors apart from the learner
@@ -95,7 +99,7 @@ RUNTIMES = ("fused", "threads", "ray")
 PAPER_PROTOCOL = {
     "curriculum": "linear",
     "min_difficulty": 2,
-    "anneal_timesteps": 0,
+    "sharpen_timesteps": 0,
     "restart_after": 0,
     "stop_when_solved": False,
     "total_timesteps": 30_000_000,

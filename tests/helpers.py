@@ -8,16 +8,16 @@ import jax.numpy as jnp
 import numpy as np
 from ml_collections import ConfigDict
 
-from main_jax import tape
-from main_jax.actor import init_actor, unroll
-from main_jax.agent import Agent, build_agent
 from main_jax.config import base_config
-from main_jax.controller import ControllerOutput
-from main_jax.solve import Solution
-from main_jax.tape import Action, Rules, TapeState
-from main_jax.task import Task
-from main_jax.tasks import TASKS
-from main_jax.trace import Episode, Step
+from main_jax.controller.agent import Agent, build_agent
+from main_jax.controller.network import ControllerOutput
+from main_jax.environment import tape
+from main_jax.environment.tape import Action, Rules, TapeState
+from main_jax.environment.task import Task
+from main_jax.environment.tasks import TASKS
+from main_jax.evaluation.solve import Solution
+from main_jax.evaluation.trace import Episode, Step
+from main_jax.learning.actor import init_actor, unroll
 
 
 def small_config(**overrides) -> ConfigDict:

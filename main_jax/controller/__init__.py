@@ -1,0 +1,4 @@
+"""What looks at a tape and chooses: context, network, policy, long tapes, export, its file.
+
+May import environment.
+"""

@@ -1,0 +1,165 @@
+"""What a task is: what stands on the tape at the start, and what must stand there at the end.
+
+A task's layout is a string: `x`, `y` and `z` stand for operands of n digits each, `k` for one of a
+single digit, a punctuation mark for a landmark token, and the target cells follow. `"*x+y$"` with
+n=2 is `*12+34$...`.
+"""
+
+import dataclasses
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from main_jax.environment.modules import DIGITS, Module, Vocabulary
+from main_jax.errors import UserError
+
+LONG_OPERANDS = "xyz"
+SINGLE_DIGITS = "k"
+OPERAND_NAMES = LONG_OPERANDS + SINGLE_DIGITS
+
+
+def as_long_as_the_input(n):
+    return n
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    name: str
+    base: int
+    layout: str
+    modules: tuple[Module, ...]
+    # K strings of digits -> the expected target cells, in plain Python
+    reference: Callable[..., str]
+    # n -> number of target cells, for plain and for traced integers
+    target_length: Callable[[int], int] = as_long_as_the_input
+    # (operands [K, N], n) -> tokens [target_length(N)]; beyond target_length(n), anything.
+    # Without it, the reference is called on the host for every input: slower, with the same outcome
+    solution: Callable[[jax.Array, jax.Array], jax.Array] | None = None
+    # (key, shape [num_inputs, K, N]) -> digits; without it, all digits are equally likely
+    sample: Callable[[jax.Array, tuple[int, int, int]], jax.Array] | None = None
+    num_reads: int = 2
+    num_writes: int = 1
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary(self.base, self.landmark_tokens)
+
+    @property
+    def landmark_tokens(self) -> str:
+        return "".join(symbol for symbol in self.layout if symbol not in OPERAND_NAMES)
+
+    @property
+    def operand_names(self) -> str:
+        return "".join(symbol for symbol in self.layout if symbol in OPERAND_NAMES)
+
+    @property
+    def num_operands(self) -> int:
+        return len(self.operand_names)
+
+    @property
+    def num_heads(self) -> int:
+        return self.num_reads + self.num_writes
+
+    @property
+    def num_landmarks(self) -> int:
+        """The landmark tokens, Start-Of-Tape and End-Of-Tape."""
+        return len(self.landmark_tokens) + 2
+
+    def tape_length(self, n):
+        inputs = sum(operand_length(name, n) for name in self.operand_names)
+        return inputs + len(self.landmark_tokens) + self.target_length(n)
+
+    def expected(self, operands: jax.Array, n: jax.Array) -> jax.Array:  # [target_length(N)]
+        """The tokens of the target cells; beyond target_length(n), anything."""
+        if self.solution is not None:
+            return self.solution(operands, n)
+        room = self.target_length(operands.shape[-1])
+        return jax.pure_callback(
+            self._expected_on_host,
+            jax.ShapeDtypeStruct((room,), jnp.int32),
+            operands,
+            n,
+            vmap_method="broadcast_all",  # one call for a whole batch of inputs
+        )
+
+    def _expected_on_host(self, operands, n) -> np.ndarray:
+        operands, n = np.asarray(operands), np.asarray(n)
+        tokens = np.zeros((*n.shape, self.target_length(operands.shape[-1])), np.int32)
+        for index in np.ndindex(n.shape):
+            texts = self.operand_texts(operands[index], int(n[index]))
+            answer = self.reference(*texts)
+            if len(answer) != self.target_length(int(n[index])):
+                call = f"reference({', '.join(map(repr, texts))})"
+                raise UserError(f"task {self.name!r}: {call} gives {answer!r}")
+            tokens[index][: len(answer)] = self.vocabulary.encode(answer)
+        return tokens
+
+    def operand_texts(self, operands: np.ndarray, n: int) -> list[str]:
+        """Operands [K, N] as the strings of digits that the reference takes."""
+        return [
+            "".join(DIGITS[digit] for digit in digits[: operand_length(name, n)])
+            for name, digits in zip(self.operand_names, operands, strict=True)
+        ]
+
+    def parse(self, text: str) -> list[str]:
+        """Splits an input such as `12+34` into its operands, or says what is wrong with it."""
+        operands = [text]
+        for separator in self.separators():
+            operands[-1:] = operands[-1].split(separator, 1)
+        if len(operands) != self.num_operands:
+            form = "".join(self._input_form())
+            raise UserError(f"input {text!r} of task {self.name}: expected the form {form}")
+        for operand in operands:
+            if not operand:
+                raise UserError(f"input {text!r} of task {self.name}: an operand is empty")
+            for character in operand:
+                if character not in DIGITS[: self.base]:
+                    raise UserError(
+                        f"input {text!r} of task {self.name}: {character!r} is no digit of "
+                        f"base {self.base}"
+                    )
+        self._check_lengths(text, operands)
+        return operands
+
+    def _check_lengths(self, text: str, operands: list[str]) -> None:
+        lengths = set()
+        for name, operand in zip(self.operand_names, operands, strict=True):
+            if name in LONG_OPERANDS:
+                lengths.add(len(operand))
+            elif len(operand) != 1:
+                raise UserError(f"input {text!r} of task {self.name}: {operand!r} is no one digit")
+        if len(lengths) > 1:
+            raise UserError(f"input {text!r} of task {self.name}: operands differ in length")
+
+    def input_length(self, operands: list[str]) -> int:
+        """n of an input that parse has split."""
+        return max(len(operand) for operand in operands)
+
+    def _input_form(self) -> list[str]:
+        symbols = [index for index, s in enumerate(self.layout) if s in OPERAND_NAMES]
+        return list(self.layout[symbols[0] : symbols[-1] + 1])
+
+    def separators(self) -> list[str]:
+        """What stands between the operands of an input text."""
+        return [symbol for symbol in self._input_form() if symbol not in OPERAND_NAMES]
+
+    def input_text(self, operands: list[str]) -> str:
+        """The text that parse splits into these operands."""
+        texts = iter(operands)
+        return "".join(next(texts) if s in OPERAND_NAMES else s for s in self._input_form())
+
+
+def operand_length(name: str, n):
+    return n if name in LONG_OPERANDS else 1
+
+
+def sample_operands(
+    task: Task, key: jax.Array, num_inputs: int, max_n: int
+) -> jax.Array:  # [num_inputs, K, max_n]
+    shape = (num_inputs, task.num_operands, max_n)
+    if task.sample is not None:
+        return task.sample(key, shape)
+    # Cheaper than randint, which draws twice as many bits to be exact where base divides no 2^32.
+    return jnp.asarray(jax.random.uniform(key, shape) * task.base, jnp.int32)

@@ -1,0 +1,301 @@
+"""Training from a config to a controller: run, evaluate, checkpoint, resume, stop."""
+
+import dataclasses
+import time
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from ml_collections import ConfigDict, FrozenConfigDict
+from rich.console import Console
+
+from main_jax import parallel
+from main_jax.controller.agent import build_agent
+from main_jax.environment.game import Game
+from main_jax.environment.tape import TapeState
+from main_jax.environment.task_check import check_task
+from main_jax.environment.tasks import get_task
+from main_jax.errors import ActorsError, TrainingError, UserError
+from main_jax.evaluation.evaluate import LengthResult, evaluate, solved_from
+from main_jax.learning import pace as pacing
+from main_jax.learning.checkpoint import (
+    CONFIG_FILE,
+    CONTROLLER_FILE,
+    Checkpoints,
+    check_workdir,
+    claim_workdir,
+    lock_workdir,
+    save_controller,
+)
+from main_jax.learning.config_check import validate_config, validate_runtime
+from main_jax.learning.metrics import MetricsLog
+from main_jax.learning.progress import ProgressDisplay, results_table
+from main_jax.learning.runtime.build import build_runtime
+from main_jax.learning.stop_request import StopRequest
+
+EVALUATION_SEED = 0
+# Batches of inputs at training lengths, apart from the evaluation's: the first one decides when
+# exploring ends, and all of them whether a run is done. Many, for what one in thousands of short
+# inputs has, every hundredth long one has too.
+VALIDATION_SEED = 1
+NUM_VALIDATION_INPUTS = 1_000
+VERIFICATION_BATCHES = {"greedy": 10, "sample": 20}
+
+
+def validation_inputs(game: Game, max_n: int, batch: int) -> TapeState:  # [N]
+    """Half of them of the longest training length, the others of all lengths alike."""
+    lengths = jnp.where(jnp.arange(NUM_VALIDATION_INPUTS) % 2, max_n, 0)
+    lengths = jnp.where(lengths, lengths, 1 + jnp.arange(NUM_VALIDATION_INPUTS) // 2 % max_n)
+    key = jax.random.fold_in(jax.random.PRNGKey(VALIDATION_SEED), batch)
+    return game.draw(key, lengths, max_n)
+
+
+@dataclasses.dataclass
+class Progress:
+    """What the loop itself remembers; saved with every checkpoint."""
+
+    devices: int
+    validations: int = 0
+    evaluations: int = 0
+    seconds: float = 0.0
+    best: dict[str, float] = dataclasses.field(default_factory=dict)  # success by length and policy
+    solved: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    results: list[LengthResult]  # of the final controller
+    progress: Progress
+
+
+def train_and_evaluate(config: ConfigDict, workdir: Path) -> Outcome | None:
+    """Trains until solved or out of timesteps and returns what came of it.
+
+    Asked to stop by a signal, it saves and returns None; the same call resumes.
+    """
+    validate_config(config)
+    validate_runtime(config)
+    if parallel.any_process(parallel.by_first_process(config.to_json) != config.to_json()):
+        raise UserError("the processes were given different configs")
+    parallel.by_first_process(lambda: check_workdir(workdir, config))
+    check_task(get_task(config.task))
+    run = Run(FrozenConfigDict(config), workdir)
+    try:
+        return run.until_done()
+    finally:
+        run.close()
+
+
+class Run:
+    """One of several processes does all of this in step with the others, but the first one alone
+    reads, writes and shows anything.
+    """
+
+    def __init__(self, config: FrozenConfigDict, workdir: Path):
+        self.config, self.workdir = config, workdir
+        self.agent = build_agent(config)
+        self.runtime = build_runtime(self.agent, config)
+        self.progress = Progress(devices=len(self.runtime.devices))
+        self.keeps = parallel.is_first_process()
+        self.lock = None
+        parallel.by_first_process(self._enter_workdir)
+        self.checkpoints = Checkpoints(workdir, config.checkpoints_kept) if self.keeps else None
+        self._resume()
+        self.log = None
+        if self.keeps:
+            claim_workdir(workdir, config)
+            self.log = MetricsLog(workdir, self.runtime.timesteps)
+        self.display = ProgressDisplay(
+            self.runtime.timesteps, config.total_timesteps, quiet=not self.keeps
+        )
+        self.saved_at = self.runtime.timesteps
+        self.results: list[LengthResult] = []
+
+    def _enter_workdir(self) -> None:
+        self.lock = lock_workdir(self.workdir)
+        check_workdir(self.workdir, self.config)  # again, for now nobody else can change it
+        if not (self.workdir / CONFIG_FILE).exists():  # a run that is not resumed
+            claim_workdir(self.workdir, self.config)
+
+    def _resume(self) -> None:
+        state = self.runtime.snapshot()
+        restored = None
+
+        def restore() -> dict | None:
+            nonlocal restored
+            restored = self.checkpoints.restore(like=state)
+            return restored and restored[1]
+
+        progress = parallel.by_first_process(restore)
+        if progress is None:
+            return
+        if self.runtime.bound_to_devices and progress["devices"] != self.progress.devices:
+            raise UserError(
+                f"the run in {self.workdir} uses {progress['devices']} devices and this command "
+                f"{self.progress.devices}; set config.num_devices={progress['devices']}"
+            )
+        self.runtime.load(parallel.from_first_process(restored[0] if restored else state))
+        self.progress = Progress(**progress)
+
+    def until_done(self) -> Outcome | None:
+        with StopRequest(self.runtime.interrupt) as stop:
+            try:
+                while not self._done() and not parallel.any_process(stop.requested):
+                    self._go_on()
+            except ActorsError:
+                self._save_progress()
+                if not stop.requested:
+                    raise
+            self._save_progress()
+        if not self._done():
+            self.display.note(f"stopped; run again with --workdir={self.workdir} to go on")
+            return None
+        self._report()
+        return Outcome(self.results, self.progress)
+
+    def _go_on(self) -> None:
+        self._advance()
+        timesteps, config = self.runtime.timesteps, self.config
+        if timesteps // config.validate_every > self.progress.validations:
+            self.progress.validations = timesteps // config.validate_every
+            self._change_phase()
+        due = timesteps // config.evaluate_every > self.progress.evaluations
+        if due or self._done():
+            self._evaluate()
+        if pacing.stuck(config, self.runtime.pace, self.runtime.elapsed) and not self._done():
+            self._start_over()
+        if timesteps - self.saved_at >= config.checkpoint_every:
+            self._save()
+
+    def _change_phase(self) -> None:
+        """Ends exploring where validation passes; in the end, ends the run or explores again."""
+        config, pace, elapsed = self.config, self.runtime.pace, self.runtime.elapsed
+        if pacing.may_validate(config, pace, elapsed) and self._agreed(self._validate):
+            self.runtime.set_found(elapsed)
+        elif pacing.phase(config, pace, elapsed) == pacing.VERIFY:
+            if self._agreed(self._verify):
+                self.progress.solved = config.stop_when_solved
+            else:
+                self.runtime.set_found(pacing.NOT_YET)
+
+    def _agreed(self, question) -> bool:
+        """The first process's answer, on every process."""
+        return bool(parallel.from_first_process(np.array(question())))
+
+    def _start_over(self) -> None:
+        """Before saving, so that a resumed run starts over at the same time."""
+        self.runtime.start_over()
+        self.display.note(
+            f"not every length was mastered in {self.config.restart_after:,} timesteps: "
+            f"restart {self.runtime.attempt}, from new parameters"
+        )
+
+    def _done(self) -> bool:
+        return self.progress.solved or self.runtime.timesteps >= self.config.total_timesteps
+
+    def _advance(self) -> None:
+        self.results = []  # those of the parameters before
+        started = time.monotonic()
+        metrics = {name: np.asarray(value) for name, value in self.runtime.step().items()}
+        seconds = time.monotonic() - started
+        self.progress.seconds += seconds
+        timesteps, pace = self.runtime.timesteps, self.runtime.pace
+        bad = [name for name, value in metrics.items() if not np.all(np.isfinite(value))]
+        if bad:
+            raise TrainingError(
+                f"{', '.join(bad)} not finite at {timesteps} timesteps; the last good state in "
+                f"{self.workdir} is that of {self.saved_at} timesteps"
+            )
+        difficulty = int(pace.max_difficulty)
+        success = float(pace.success_rate[:difficulty].mean())
+        phase = pacing.phase(self.config, pace, self.runtime.elapsed)
+        speed = self.runtime.timesteps_per_call / seconds
+        self._log(
+            "train",
+            {
+                **{name: value.tolist() for name, value in metrics.items()},
+                "difficulty": difficulty,
+                "success": success,
+                "attempt": self.runtime.attempt,
+                "phase": phase,
+                "steps_per_second": speed,
+            },
+        )
+        self.display.update(timesteps, phase, speed, difficulty, success)
+
+    def _log(self, kind: str, values: dict) -> None:
+        if self.log:
+            self.log.write(kind, self.runtime.timesteps, values)
+
+    def _test(self) -> list[LengthResult]:
+        config = self.config
+        return evaluate(
+            self.agent,
+            self.runtime.params,
+            config.evaluation_lengths,
+            config.num_evaluation_inputs,
+            EVALUATION_SEED,
+        )
+
+    def _evaluate(self) -> None:
+        config, timesteps = self.config, self.runtime.timesteps
+        self.results = self._test()
+        rates = {f"{r.policy}_{r.length}": r.success_rate for r in self.results}
+        best = self.progress.best
+        self.progress.best = {name: max(rate, best.get(name, 0)) for name, rate in rates.items()}
+        self.progress.evaluations = timesteps // config.evaluate_every
+        self._log("evaluation", rates)
+        self.display.evaluated(self.results)
+
+    def _validate(self) -> bool:
+        """Whether greedy actions are right at every training length, as far as can be seen."""
+        return self._all_solved("greedy", 0)
+
+    def _verify(self) -> bool:
+        return all(
+            self._all_solved(policy, batch)
+            for policy, number in VERIFICATION_BATCHES.items()
+            for batch in range(number)
+        )
+
+    def _all_solved(self, policy: str, batch: int) -> bool:
+        inputs = validation_inputs(self.agent.game, self.config.max_difficulty, batch)
+        return bool(solved_from(self.agent, self.runtime.params, inputs, policy, seed=batch).all())
+
+    def _save_progress(self) -> None:
+        if self.runtime.timesteps > self.saved_at:
+            self._save()
+
+    def _save(self) -> None:
+        timesteps, state = self.runtime.timesteps, self.runtime.snapshot()
+        if self.keeps:
+            # The controller first: a run that is killed in between writes it again on resuming.
+            path = self.workdir / CONTROLLER_FILE
+            save_controller(path, self.config, self.runtime.params, timesteps)
+            self.checkpoints.save(timesteps, state, dataclasses.asdict(self.progress))
+        self.saved_at = timesteps
+
+    def _report(self) -> None:
+        self.results = self.results or self._test()  # a finished run, asked again
+        self.display.close()
+        outcome = "solved" if self.progress.solved else "out of timesteps"
+        console = Console(quiet=not self.keeps, markup=False)
+        console.print(
+            results_table(
+                f"{self.config.task}: {outcome} after {self.runtime.timesteps:,} timesteps and "
+                f"{self.progress.seconds:.0f} s of training",
+                self.results,
+            )
+        )
+        best = ", ".join(f"{name} {rate:.0%}" for name, rate in self.progress.best.items())
+        console.print(f"best seen while training: {best}", soft_wrap=True, highlight=False)
+        console.print(f"controller: {self.workdir / CONTROLLER_FILE}", soft_wrap=True)
+
+    def close(self) -> None:
+        self.runtime.close()
+        self.display.close()
+        if self.keeps:
+            self.log.close()
+            self.checkpoints.close()
+            self.lock.close()

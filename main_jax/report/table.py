@@ -1,0 +1,236 @@
+"""The paper's Table 2: task × row × seed, one run a core, and the report on what they reached."""
+
+import dataclasses
+import json
+import os
+import platform
+import subprocess
+import sys
+import threading
+import time
+from importlib import metadata
+from pathlib import Path
+from queue import Queue
+
+from ml_collections import ConfigDict
+
+import main_jax
+from main_jax.config import PAPER_PROTOCOL, with_defaults
+from main_jax.environment.tasks import TASKS
+from main_jax.errors import TrainingError, UserError
+from main_jax.evaluation.evaluate import evaluate
+from main_jax.files import write_atomically
+from main_jax.learning.checkpoint import load_controller
+from main_jax.learning.metrics import read_metrics
+from main_jax.learning.train import train_and_evaluate
+
+ROWS = {
+    "attention": {},
+    "no_tape_values": {"view": "no_tape_values"},
+    "no_action_history": {"view": "no_action_history"},
+    "no_action_history_tape_values": {"view": "no_action_history_tape_values"},
+    "recurrent": {"encoder": "recurrent"},
+}
+FULL_ROW = "attention"
+PROTOCOLS = {"ours": {}, "paper": PAPER_PROTOCOL}
+# Inputs that nothing else looks at, neither in training nor when settings were chosen.
+TEST_SEED = 2
+# Inputs by length; fewer of the longest, which alone would take as long as training.
+REPORTED_INPUTS = {10: 100, 20: 100, 100: 100, 1000: 20}
+
+
+@dataclasses.dataclass(frozen=True)
+class RunName:
+    protocol: str
+    task: str
+    row: str
+    seed: int
+
+    def __str__(self):
+        return f"{self.protocol}/{self.task}/{self.row}/{self.seed}"
+
+    @classmethod
+    def parse(cls, text: str) -> "RunName":
+        parts = text.split("/")
+        if len(parts) != 4 or not (parts[3].isascii() and parts[3].isdigit()):
+            raise UserError(f"run {text!r} is not of the form protocol/task/row/seed")
+        for part, known in zip(parts, (PROTOCOLS, TASKS, ROWS), strict=False):
+            if part not in known:
+                raise UserError(f"run {text!r}: {part!r} is none of {', '.join(known)}")
+        return cls(*parts[:3], int(parts[3]))
+
+    def result_path(self, results: Path) -> Path:
+        return results / self.protocol / f"{self.task}-{self.row}-{self.seed}.json"
+
+
+def run_config(name: RunName, config: ConfigDict) -> ConfigDict:
+    """The task's config, changed to what the run is to show."""
+    config = config.copy_and_resolve_references()
+    config.seed = name.seed
+    config.update(ROWS[name.row] | PROTOCOLS[name.protocol])
+    return config
+
+
+def limited(name: RunName, config: ConfigDict, results: Path) -> ConfigDict:
+    """The config of an ablation may take as long as the longest run that sees everything."""
+    if name.row == FULL_ROW or not config.stop_when_solved:
+        return config
+    runs = list((results / name.protocol).glob(f"{name.task}-{FULL_ROW}-*.json"))
+    if not runs:
+        raise UserError(
+            f"run {name} has the timesteps of the longest {FULL_ROW} run of {name.task}, and there "
+            f"is none in {results}: perform the row {FULL_ROW} first"
+        )
+    config = config.copy_and_resolve_references()
+    config.total_timesteps = max(read_result(path)["timesteps"] for path in runs)
+    return config
+
+
+def read_result(path: Path) -> dict:
+    try:
+        result = json.loads(path.read_text())
+        for field in ("task", "row", "seed", "timesteps", "final", "best", "first_perfect_at_100"):
+            result[field]
+        return result | {"config": with_defaults(result["config"])}
+    except (ValueError, TypeError, KeyError) as error:
+        raise UserError(f"{path} is no result of a run: {error!r}") from error
+
+
+def perform(name: RunName, config: ConfigDict, results: Path, workdirs: Path) -> None:
+    """One run from start, or from where it was interrupted, to its result file."""
+    path = name.result_path(results)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    workdir = workdirs / str(name)
+    outcome = train_and_evaluate(config, workdir)
+    if outcome is None:
+        raise TrainingError(f"run {name} was interrupted")
+    _, agent, params, timesteps = load_controller(str(workdir))
+    final = [
+        result
+        for length, num_inputs in REPORTED_INPUTS.items()
+        for result in evaluate(agent, params, (length,), num_inputs, TEST_SEED)
+    ]
+    rows = read_metrics(workdir)
+    perfect = [row["timesteps"] for row in rows if row.get("greedy_100") == 1]
+    result = {
+        **dataclasses.asdict(name),
+        "timesteps": timesteps,
+        "first_perfect_at_100": perfect[0] if perfect else None,
+        "training_seconds": outcome.progress.seconds,
+        "final": [dataclasses.asdict(r) for r in final],
+        "best": outcome.progress.best,
+        "config": json.loads(config.to_json()),
+        "versions": {
+            "python": platform.python_version(),
+            "main_jax": main_jax.__version__,
+            **{p: metadata.version(p) for p in ("jax", "flax", "optax", "rlax")},
+        },
+    }
+    write_atomically(path, json.dumps(result, indent=1).encode())
+
+
+class Workers:
+    """Runs commands, one process a core, and hands out their exit codes as they end."""
+
+    def __init__(self, commands: dict[RunName, list[str]], logs: Path, environment: dict):
+        self._commands, self._logs, self._environment = commands, logs, environment
+        self._waiting = list(reversed(commands))
+        self._running: set[subprocess.Popen] = set()
+        self._lock = threading.Lock()
+        self.ended: Queue[tuple[RunName, int]] = Queue()
+        cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else [None]
+        self._threads = [threading.Thread(target=self._work, args=(core,)) for core in cores]
+
+    def __enter__(self):
+        self._logs.mkdir(parents=True, exist_ok=True)
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        """Ends what still runs; training processes save what they have first."""
+        with self._lock:
+            self._waiting.clear()
+            for process in self._running:
+                process.terminate()
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self, core: int | None) -> None:
+        if core is not None:
+            os.sched_setaffinity(0, {core})  # of this thread, and of the processes it starts
+        while True:
+            with self._lock:
+                if not self._waiting:
+                    return
+                name = self._waiting.pop()
+                with (self._logs / f"{str(name).replace('/', '-')}.txt").open("ab") as log:
+                    process = subprocess.Popen(
+                        self._commands[name],
+                        stdout=log,
+                        stderr=log,
+                        env=self._environment,
+                        start_new_session=True,  # Ctrl-C reaches it once, through __exit__
+                    )
+                self._running.add(process)
+            code = process.wait()
+            with self._lock:
+                self._running.discard(process)
+            self.ended.put((name, code))
+
+
+def run_grid(
+    configs: dict[RunName, ConfigDict],
+    results: Path,
+    workdirs: Path,
+    script: str,
+    environment: dict,
+) -> int:
+    """Performs what has no result yet, with progress on stdout; returns how many runs failed."""
+    missing = [name for name, config in configs.items() if not has_result(name, config, results)]
+    print(f"{len(configs) - len(missing)} of {len(configs)} runs are there", flush=True)
+    flags = (f"--results={results}", f"--workdirs={workdirs}")
+    commands = {name: [sys.executable, script, f"--run={name}", *flags] for name in missing}
+    started, failures = time.monotonic(), 0
+    with Workers(commands, workdirs / "logs", environment) as workers:
+        for done in range(1, len(missing) + 1):
+            name, code = workers.ended.get()
+            failures += code != 0
+            left = (time.monotonic() - started) / done * (len(missing) - done)
+            outcome = f"failed with exit code {code}" if code else _outcome(name, results)
+            print(
+                f"{done} of {len(missing)} · {name} · {outcome} · about {left / 60:.0f} min left",
+                flush=True,
+            )
+    return failures
+
+
+def check_result(name: RunName, config: ConfigDict, results: Path) -> None:
+    """Refuses a result that was made with another config, but for how long it might take."""
+    path = name.result_path(results)
+    if not path.exists():
+        return
+    made_with, wanted = read_result(path)["config"], json.loads(config.to_json())
+    for field in wanted.keys() - {"total_timesteps"}:
+        if made_with.get(field) != wanted[field]:
+            raise UserError(
+                f"{path} was made with config.{field}={made_with.get(field)!r}, not "
+                f"{wanted[field]!r}; move it away or choose another --results"
+            )
+
+
+def has_result(name: RunName, config: ConfigDict, results: Path) -> bool:
+    path = name.result_path(results)
+    if not path.exists():
+        return False
+    result, allowed = read_result(path), config.total_timesteps
+    before = result["config"]["total_timesteps"]
+    # A run that ended by itself would have done so with any more time.
+    return before == allowed or result["timesteps"] < min(before, allowed)
+
+
+def _outcome(name: RunName, results: Path) -> str:
+    result = read_result(name.result_path(results))
+    solved = {r["length"]: r["solved"] for r in result["final"] if r["policy"] == "greedy"}
+    shown = " ".join(f"{length}:{count}" for length, count in solved.items())
+    return f"{result['timesteps'] / 1e6:.2f}M timesteps, greedy {shown}"

@@ -1,0 +1,149 @@
+"""The results of main_jax.report.table as the paper's table in Markdown and its figure as PNG."""
+
+import statistics
+from pathlib import Path
+
+from main_jax.environment.tasks import PAPER_TASKS, TASKS
+from main_jax.errors import UserError
+from main_jax.files import write_atomically
+from main_jax.report.table import REPORTED_INPUTS, ROWS, read_result
+
+PAPER = [task.name for task in PAPER_TASKS]
+
+# Runs of 10 with 100 % success at length 100, Table 2 of the paper.
+PAPER_COUNTS = {
+    "attention": (7, 7, 5, 9, 0),
+    "no_tape_values": (3, 6, 1, 0, 1),
+    "no_action_history": (0, 0, 0, 0, 0),
+    "no_action_history_tape_values": (7, 8, 7, 5, 0),
+    "recurrent": (0, 3, 0, 0, 0),
+}
+
+
+def load_results(results: Path, protocol: str) -> dict[tuple[str, str], list[dict]]:
+    """The runs of each task and row, by seed."""
+    cells: dict[tuple[str, str], list[dict]] = {}
+    for path in sorted((results / protocol).glob("*.json")):
+        run = read_result(path)
+        cells.setdefault((run["task"], run["row"]), []).append(run)
+    if not cells:
+        raise UserError(f"no results of protocol {protocol} in {results}")
+    return cells
+
+
+def final_rate(run: dict, length: int, policy: str = "greedy") -> float:
+    (rate,) = [
+        r["success_rate"] for r in run["final"] if (r["length"], r["policy"]) == (length, policy)
+    ]
+    return rate
+
+
+def markdown(cells: dict[tuple[str, str], list[dict]]) -> str:
+    """The paper's tasks beside the paper's counts, and a table of the others if there are any."""
+    tables = [_table(cells, PAPER)]
+    others = _others(cells)
+    if others:
+        tables.append(_table(cells, others))
+    return "\n".join(tables)
+
+
+def _others(cells) -> list[str]:
+    return [task for task in TASKS if task not in PAPER and any(task == t for t, _ in cells)]
+
+
+def _table(cells, tasks: list[str]) -> str:
+    lines = ["| row | " + " | ".join(tasks) + " |", "|---|" + "---|" * len(tasks)]
+    for row in ROWS:
+        of_tasks = [cells.get((task, row), []) for task in tasks]
+        if any(of_tasks):
+            counts = {f"**{row}, final, greedy**": [_perfect(runs) for runs in of_tasks]}
+            counts |= _details(of_tasks)
+            if tasks == PAPER:
+                counts["paper (best)"] = [f"{count} of 10" for count in PAPER_COUNTS[row]]
+            lines += [f"| {name} | " + " | ".join(values) + " |" for name, values in counts.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _details(of_tasks: list[list[dict]]) -> dict[str, list[str]]:
+    best = [_share([r["best"]["greedy_100"] == 1 for r in runs]) for runs in of_tasks]
+    first = [[r["first_perfect_at_100"] for r in runs] for runs in of_tasks]
+    whole = [[r["timesteps"] for r in runs] for runs in of_tasks]
+    return {
+        "final, sampled": [_perfect(runs, policy="sample") for runs in of_tasks],
+        "final, sampled, mean success": [_mean_sampled(runs) for runs in of_tasks],
+        "best, greedy": best,
+        "final, greedy, length 1000": [_perfect(runs, length=1000) for runs in of_tasks],
+        "median timesteps to the first perfect evaluation": [_median(steps) for steps in first],
+        "median timesteps of a whole run": [_median(steps) for steps in whole],
+    }
+
+
+def _perfect(runs: list[dict], length: int = 100, policy: str = "greedy") -> str:
+    return _share([final_rate(run, length, policy) == 1 for run in runs])
+
+
+def _mean_sampled(runs: list[dict]) -> str:
+    rates = [final_rate(run, 100, "sample") for run in runs]
+    return f"{100 * statistics.mean(rates):.1f} %" if rates else "-"
+
+
+def _median(timesteps: list[int | None]) -> str:
+    known = [steps for steps in timesteps if steps is not None]
+    return f"{statistics.median(known) / 1e6:.2f}M" if known else "-"
+
+
+def _share(outcomes: list[bool]) -> str:
+    return f"{sum(outcomes)} of {len(outcomes)}" if outcomes else "-"
+
+
+def draw_figure(cells: dict[tuple[str, str], list[dict]], path: Path) -> None:
+    """Mean final success ± standard deviation by length: a panel a task, a line a row."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    tasks = PAPER + _others(cells)
+    lines = -(-len(tasks) // len(PAPER))
+    figure, panels = pyplot.subplots(
+        lines, len(PAPER), figsize=(3.2 * len(PAPER), 3 * lines), sharey=True, squeeze=False
+    )
+    for panel in panels.flat[len(tasks) :]:
+        panel.axis("off")
+    for panel, task in zip(panels.flat, tasks, strict=False):
+        for shift, row in enumerate(ROWS):
+            runs = cells.get((task, row), [])
+            if not runs:
+                continue
+            rates = [[final_rate(run, length) for run in runs] for length in REPORTED_INPUTS]
+            panel.errorbar(
+                [index + 0.06 * shift for index in range(len(REPORTED_INPUTS))],
+                [statistics.mean(values) for values in rates],
+                [statistics.pstdev(values) for values in rates],
+                marker="o",
+                capsize=3,
+                label=row,
+            )
+        panel.set_title(task)
+        panel.set_xticks(range(len(REPORTED_INPUTS)), list(REPORTED_INPUTS))
+        panel.set_xlabel("input length")
+        panel.set_ylim(-0.05, 1.05)
+    for panel in panels[:, 0]:
+        panel.set_ylabel("success rate, greedy")
+    shown = {
+        label: handle
+        for panel in panels.flat
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(shown.values(), shown.keys(), loc="lower center", ncols=len(ROWS), frameon=False)
+    figure.tight_layout(rect=(0, 0.08 / lines, 1, 1))
+    figure.savefig(path, dpi=120)
+    pyplot.close(figure)
+
+
+def write_report(results: Path, protocol: str) -> str:
+    cells = load_results(results, protocol)
+    text = markdown(cells)
+    write_atomically(results / f"table-{protocol}.md", text.encode())
+    draw_figure(cells, results / f"figure-{protocol}.png")
+    return text

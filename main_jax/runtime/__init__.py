@@ -1,1 +1,0 @@
-"""The same unroll and the same learning, wired in different ways."""

@@ -1,0 +1,92 @@
+"""ξ and σ as the paper writes them, and the views that hide parts of them."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from main_jax.controller.context import VIEWS, observe
+from main_jax.environment.tasks import TASKS
+from tests.helpers import act, jitted, small_agent, small_params, stacked, tape_of
+
+COPY = TASKS["copy"]
+
+
+def after_one_step():
+    state = tape_of(COPY, "12", room=3)  # 12$.. and two cells of padding
+    return act(COPY, state, 1, 0, 1, 3)
+
+
+def test_full_context_is_the_papers():
+    context = observe(COPY, "full", after_one_step())  # 12$1.
+    landmarks, tokens, heads = np.split(np.asarray(context.sigma), [3, 15], axis=1)
+    np.testing.assert_array_equal(np.argwhere(landmarks), [[0, 1], [2, 0], [4, 2]])
+    np.testing.assert_array_equal(tokens[:5].argmax(1), COPY.vocabulary.encode("12$1."))
+    assert tokens.sum() == 5
+    np.testing.assert_array_equal(np.argwhere(heads), [[0, 0], [1, 1], [3, 2]])
+    module, values = np.split(np.asarray(context.xi), [5])
+    np.testing.assert_array_equal(module, [0, 1, 0, 0, 0])
+    np.testing.assert_array_equal(values.reshape(3, 12).argmax(1), COPY.vocabulary.encode("121"))
+    np.testing.assert_array_equal(context.mask, [True] * 5 + [False] * 2)
+
+
+def test_nothing_of_the_past_at_the_start():
+    context = observe(COPY, "full", tape_of(COPY, "12"))
+    assert not np.any(context.xi)
+    assert not np.any(context.sigma[:, -3:])
+
+
+def change_tokens_off_heads(state):
+    return state.replace(tokens=state.tokens.at[4].set(7))
+
+
+def change_tokens_under_heads(state):
+    return state.replace(tokens=state.tokens.at[3].set(7))
+
+
+def change_heads(state):
+    return state.replace(heads=jnp.array([1, 0, 4], jnp.int32))
+
+
+def change_module(state):
+    return state.replace(module=jnp.int32(2))
+
+
+def move_landmark(state):
+    return state.replace(landmarks=state.landmarks.at[0].set(1))
+
+
+CHANGES = {
+    f.__name__: f
+    for f in (
+        change_tokens_off_heads,
+        change_tokens_under_heads,
+        change_heads,
+        change_module,
+        move_landmark,
+    )
+}
+HIDDEN = {
+    ("no_tape_values", "change_tokens_off_heads"),
+    ("no_action_history", "change_heads"),
+    ("no_action_history", "change_module"),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("change", CHANGES)
+def test_views_hide_what_they_should_and_nothing_else(view, change):
+    agent = small_agent(task="copy", view=view)
+    state = after_one_step()
+    output = jitted(agent)(small_params(agent, seed=1), stacked([state, CHANGES[change](state)]))
+    everything = np.concatenate(
+        [output.head_logits.reshape(2, -1), output.module_logits, output.value[:, None]], axis=1
+    )
+    equal = np.array_equal(everything[0], everything[1])
+    assert equal == ((view, change) in HIDDEN)
+
+
+def test_view_without_head_values_keeps_the_module_only():
+    full = observe(COPY, "full", after_one_step())
+    hidden = observe(COPY, "no_action_history_tape_values", after_one_step())
+    np.testing.assert_array_equal(hidden.xi, full.xi[:5])
+    np.testing.assert_array_equal(hidden.sigma, full.sigma)

@@ -1,0 +1,94 @@
+"""What makes training fast, held without a clock: FLOPs, donated buffers, bounded memory."""
+
+import jax
+import numpy as np
+from main_jax.environment.inputs import fixed_inputs
+
+from main_jax.config import base_config
+from main_jax.controller.agent import build_agent
+from main_jax.evaluation.evaluate import _compiled_episodes
+from main_jax.learning.learner import EPISODES_IN_CACHE, gradients_of
+from main_jax.learning.runtime.fused import FusedRuntime
+from main_jax.learning.vtrace import LossCosts, vtrace_loss
+from tests.helpers import (
+    assert_trees_close,
+    small_agent,
+    small_config,
+    small_params,
+    small_unroll,
+)
+
+COSTS = LossCosts(discount=0.9, value=0.5, entropy=0.1, evenness=0.01)
+
+
+def flops_of(function, *arguments) -> float:
+    return jax.jit(function).lower(*arguments).compile().cost_analysis()["flops"]
+
+
+def products_by_hand(agent, cells: int) -> int:
+    """Multiplications and additions of a forward pass, layer by layer."""
+    controller, task = agent.controller, agent.task
+    sigma = task.num_landmarks + task.vocabulary.size + task.num_heads
+    xi = len(task.modules) + task.num_heads * task.vocabulary.size
+    channels, queries, (hidden,) = (
+        controller.channels,
+        controller.num_queries,
+        controller.hidden_sizes,
+    )
+    per_cell = 3 * (sigma + channels) * channels + (2 * queries + task.num_heads) * channels
+    outputs = task.num_heads * channels + len(task.modules) + 1
+    return 2 * (cells * per_cell + (queries * channels + xi + outputs) * hidden)
+
+
+def test_no_more_flops_than_the_model_needs():
+    config = base_config()
+    agent, num_steps = build_agent(config), config.unroll_length
+    params = small_params(agent)
+    _, _, trajectory = small_unroll(
+        agent, params, EPISODES_IN_CACHE, num_steps, max_n=config.max_difficulty
+    )
+    tapes = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), trajectory.tapes)
+    needed = tapes.length.shape[0] * products_by_hand(agent, tapes.tokens.shape[1])
+    assert flops_of(agent, params, tapes) < 1.1 * needed
+
+    def loss(params):
+        return vtrace_loss(agent, COSTS, params, trajectory)[0]
+
+    assert flops_of(jax.grad(loss), params) < 3.2 * needed
+
+
+def test_gradients_of_groups_are_those_of_the_whole_batch():
+    agent = small_agent(task="copy")
+    params = small_params(agent)
+    _, _, trajectory = small_unroll(agent, params, 3 * EPISODES_IN_CACHE, num_steps=4)
+
+    def whole(params):
+        return vtrace_loss(agent, COSTS, params, trajectory)
+
+    expected = jax.jit(jax.grad(whole, has_aux=True))(params)
+    grouped = jax.jit(lambda p: gradients_of(agent, COSTS, p, trajectory))(params)
+    assert_trees_close(grouped, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_training_reuses_the_memory_of_its_state():
+    config = small_config(task="copy", num_devices=1)
+    runtime = FusedRuntime(build_agent(config), config)
+    before = runtime.state
+    runtime.step()
+    assert all(array.is_deleted() for array in jax.tree.leaves(before))
+
+
+def test_long_tapes_are_not_kept_step_by_step():
+    agent = small_agent(task="copy")
+    count, length = 2, 1_000
+    tapes = fixed_inputs(agent.task, agent.rules, length, count, seed=0)
+    inputs = (
+        small_params(agent),
+        tapes,
+        np.ones(count, bool),
+        jax.random.split(jax.random.PRNGKey(0), count),
+    )
+    inputs = jax.tree.map(lambda x: np.asarray(x)[None], inputs)
+    memory = _compiled_episodes(agent, True).lower(*inputs).compile().memory_analysis()
+    encoding = count * tapes.tokens.shape[1] * agent.controller.channels * 4
+    assert memory.temp_size_in_bytes < 20 * encoding  # of 1,500 steps

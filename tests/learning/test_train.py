@@ -1,0 +1,219 @@
+"""Training as a whole: resuming, stopping, diverging, and learning something real."""
+
+import json
+import os
+import signal
+
+import jax
+import numpy as np
+import pytest
+from main_jax.environment.inputs import fixed_inputs
+from ml_collections import FrozenConfigDict
+
+from main_jax.controller.agent import build_agent
+from main_jax.errors import TrainingError, UserError
+from main_jax.learning import train
+from main_jax.learning.runtime.fused import FusedRuntime
+from main_jax.learning.train import Run, train_and_evaluate
+from tests.helpers import assert_trees_equal, small_config
+
+STEPS_PER_CALL = 8 * 4 * 2
+
+
+def tiny_run(workdir, calls, **overrides):
+    config = small_config(
+        task="copy",
+        evaluate_every=3 * STEPS_PER_CALL,
+        evaluation_lengths=(2,),
+        num_evaluation_inputs=4,
+        checkpoint_every=2 * STEPS_PER_CALL,
+        total_timesteps=calls * STEPS_PER_CALL,
+        entropy_decay_timesteps=1,
+        **overrides,
+    )
+    train_and_evaluate(config, workdir)
+    return config
+
+
+def state_of(workdir, config):
+    run = Run(FrozenConfigDict(config), workdir)
+    run.close()
+    return run.runtime.snapshot()
+
+
+def lines_of(workdir, kind):
+    rows = map(json.loads, (workdir / "metrics.jsonl").read_text().splitlines())
+    ours = [row for row in rows if row["kind"] == kind]
+    return [{k: v for k, v in row.items() if k != "steps_per_second"} for row in ours]
+
+
+@pytest.mark.parametrize("restart_after", [0, 4 * STEPS_PER_CALL])
+def test_resumed_run_equals_an_uninterrupted_one_bit_for_bit(tmp_path, monkeypatch, restart_after):
+    config = tiny_run(tmp_path / "whole", calls=7, restart_after=restart_after)
+    step = FusedRuntime.step
+
+    def stop_in_the_fourth_call(runtime):
+        if runtime.timesteps == 3 * STEPS_PER_CALL:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return step(runtime)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FusedRuntime, "step", stop_in_the_fourth_call)
+        tiny_run(tmp_path / "parts", calls=7, restart_after=restart_after)
+    assert lines_of(tmp_path / "parts", "train")[-1]["timesteps"] == 4 * STEPS_PER_CALL
+    tiny_run(tmp_path / "parts", calls=7, restart_after=restart_after)
+    whole, parts = state_of(tmp_path / "whole", config), state_of(tmp_path / "parts", config)
+    assert int(whole.train.timesteps) == 7 * STEPS_PER_CALL
+    assert_trees_equal(whole, parts)
+    for kind in ("train", "evaluation"):
+        assert lines_of(tmp_path / "whole", kind) == lines_of(tmp_path / "parts", kind)
+    controllers = [
+        (tmp_path / name / "controller.msgpack").read_bytes() for name in ("whole", "parts")
+    ]
+    assert controllers[0] == controllers[1]
+
+
+def test_stuck_run_starts_over_with_other_random_numbers(tmp_path, capsys):
+    tiny_run(tmp_path, calls=5, restart_after=2 * STEPS_PER_CALL)
+    rows = lines_of(tmp_path, "train")
+    assert [row["attempt"] for row in rows] == [0, 0, 1, 1, 2]
+    assert [row["timesteps"] for row in rows] == [n * STEPS_PER_CALL for n in range(1, 6)]
+    assert len({rows[begin]["loss"] for begin in (0, 2, 4)}) == 3
+    assert "restart 2, from new parameters" in capsys.readouterr().out
+
+
+def test_attempt_that_anneals_is_not_given_up():
+    config = small_config(task="copy", restart_after=1, anneal_success=0.0)
+    config.entropy_decay_timesteps, config.anneal_timesteps = 1, 4 * STEPS_PER_CALL
+    runtime = FusedRuntime(build_agent(config), config)
+    runtime.step()
+    assert not runtime.stuck and not runtime.fully_annealed
+    runtime.start_over()
+    for _ in range(4):
+        runtime.step()
+        assert runtime.attempt == 1 and not runtime.fully_annealed  # counted from the new start
+    runtime.step()
+    assert runtime.fully_annealed
+
+
+def test_finished_run_reports_again_and_changes_nothing(tmp_path, capsys):
+    tiny_run(tmp_path, calls=2)
+    first = capsys.readouterr().out
+    metrics = (tmp_path / "metrics.jsonl").read_bytes()
+    tiny_run(tmp_path, calls=2)
+    assert (tmp_path / "metrics.jsonl").read_bytes() == metrics
+    again = capsys.readouterr().out
+    assert "copy: out of timesteps after 128 timesteps" in first
+    assert [line for line in first.splitlines() if "greedy" in line] == [
+        line for line in again.splitlines() if "greedy" in line
+    ]
+
+
+def test_other_number_of_devices_is_refused_with_the_way_out(tmp_path):
+    tiny_run(tmp_path, calls=1, num_devices=2)
+    with pytest.raises(UserError, match="set config.num_devices=2"):
+        tiny_run(tmp_path, calls=2, num_devices=4)
+
+
+def test_divergence_stops_and_keeps_the_last_good_checkpoint(tmp_path, monkeypatch):
+    config = tiny_run(tmp_path, calls=2)
+    good = state_of(tmp_path, config)
+    step = FusedRuntime.step
+    monkeypatch.setattr(FusedRuntime, "step", lambda self: step(self) | {"loss": np.float32("nan")})
+    with pytest.raises(
+        TrainingError, match="loss not finite at 192 timesteps.*that of 128 timesteps"
+    ):
+        tiny_run(tmp_path, calls=4)
+    assert_trees_equal(state_of(tmp_path, config), good)
+
+
+def test_real_divergence_is_seen(tmp_path):
+    with pytest.raises(TrainingError, match="not finite"):
+        tiny_run(tmp_path, calls=20, learning_rate=2e9)
+
+
+def test_nothing_recompiles_after_warm_up():
+    config = small_config(task="reverse")
+    runtime = FusedRuntime(build_agent(config), config)
+    runtime.step()
+    compiled = []
+    jax.monitoring.register_event_duration_secs_listener(
+        lambda event, *_, **__: compiled.append(event) if "compile" in event else None
+    )
+    runtime.step()
+    assert compiled == []
+    runtime.load(runtime.snapshot())  # moving arrays compiles copies, but never the program again
+    compiled.clear()
+    runtime.step()
+    assert compiled == []
+
+
+def test_actors_on_different_devices_never_share_keys():
+    config = small_config(task="reverse", batch_size=16)
+    runtime = FusedRuntime(build_agent(config), config)
+    assert len(runtime.devices) == 4
+    for _ in range(2):
+        keys = np.asarray(runtime.state.actor.key)
+        assert len({tuple(key) for key in keys}) == 4
+        tokens = np.asarray(runtime.state.actor.tapes.tokens)
+        assert len({rows.tobytes() for rows in tokens}) == 4
+        runtime.step()
+    params = jax.tree.leaves(runtime.state.train.learner.params)
+    assert all(np.array_equal(np.asarray(p)[0], np.asarray(p)[3]) for p in params)
+
+
+def test_run_that_fails_validation_anneals_again(tmp_path, monkeypatch):
+    """Until it passes, and only then; step size and bonus are back at full in between."""
+    verdicts, heights = [False, False, True], []
+    monkeypatch.setattr(train.Run, "_solved_at_training_length", lambda self: verdicts.pop(0))
+    anneal_again = FusedRuntime.anneal_again
+
+    def record(self):
+        anneal_again(self)
+        heights.append((self.timesteps, self.fully_annealed))
+
+    monkeypatch.setattr(FusedRuntime, "anneal_again", record)
+    tiny_run(tmp_path, calls=20, anneal_success=0.0, anneal_timesteps=100)
+    assert verdicts == []
+    rows = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    ended = rows[-1]["timesteps"]
+    assert [timesteps for timesteps, _ in heights] == [192, 384] and ended == 576
+    assert not any(annealed for _, annealed in heights)
+
+
+def test_validation_inputs_are_not_the_evaluation_inputs():
+    agent = build_agent(small_config(task="reverse"))
+    validation, evaluation = (
+        {
+            tuple(row)
+            for row in np.asarray(fixed_inputs(agent.task, agent.rules, 10, 100, seed).tokens)
+        }
+        for seed in (train.VALIDATION_SEED, train.EVALUATION_SEED)
+    )
+    assert len(validation) == len(evaluation) == 100 and not validation & evaluation
+
+
+def test_solved_run_stops_by_itself(tmp_path, capsys):
+    """Real learning, small: copy up to length 6, to the end, with a fixed seed.
+
+    Shorter inputs lie within sight of the landmarks and would not make the heads move.
+    """
+    config = small_config(
+        task="copy",
+        channels=16,
+        hidden_sizes=(64,),
+        batch_size=64,
+        unroll_length=8,
+        updates_per_call=16,
+        max_difficulty=6,
+        entropy_decay_timesteps=300_000,
+        anneal_timesteps=100_000,
+        evaluate_every=50_000,
+        evaluation_lengths=(6, 20),
+        total_timesteps=1_000_000,
+    )
+    outcome = train_and_evaluate(config, tmp_path)
+    rates = {(r.length, r.policy): r.success_rate for r in outcome.results}
+    assert rates[6, "greedy"] == 1.0
+    assert rates[20, "greedy"] >= 0.9
+    assert "copy: solved after" in capsys.readouterr().out

@@ -1,0 +1,103 @@
+"""The loss against cases computed by hand."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from main_jax.learning.vtrace import LossCosts, vtrace, vtrace_loss
+from tests.helpers import jitted, small_agent, small_params, small_unroll
+
+
+def test_exact_returns_as_values_give_no_error():
+    rng = np.random.default_rng(0)
+    T, B, gamma = 9, 5, 0.9
+    rewards = rng.normal(size=(T, B)).astype(np.float32)
+    finished = rng.random((T, B)) < 0.3
+    assert finished.any()
+    values = np.zeros((T + 1, B), np.float32)
+    values[T] = rng.normal(size=B)
+    for t in reversed(range(T)):
+        values[t] = rewards[t] + gamma * np.where(finished[t], 0, values[t + 1])
+    discounts = gamma * (1 - finished.astype(np.float32))
+    rhos = np.exp(rng.normal(size=(T, B))).astype(np.float32)
+    result = vtrace(values, rewards, discounts, rhos)
+    np.testing.assert_allclose(result.errors, 0, atol=1e-5)
+    np.testing.assert_allclose(result.pg_advantage, 0, atol=1e-5)
+    shifted = vtrace(values, np.roll(rewards, 1, axis=0), discounts, rhos)
+    assert np.abs(shifted.errors).max() > 0.1
+
+
+def test_off_policy_ratios_by_hand():
+    # Two steps, values 0, γ 1; ρ = 2 is clipped to 1, ρ = 1/2 stays.
+    rewards = jnp.array([[1.0], [3.0]])
+    values = jnp.zeros((3, 1))
+    discounts = jnp.array([[1.0], [0.0]])
+    result = vtrace(values, rewards, discounts, jnp.array([[2.0], [0.5]]))
+    # v_1 = 0.5 * 3; v_0 = 1 * (1 + 0) + 1 * c_0 * (v_1 - 0) with c_0 = min(1, 2)
+    np.testing.assert_allclose(result.errors.ravel(), [1 + 1.5, 1.5])
+    # ρ_0 (r_0 + v_1 - V_0) and ρ_1 (r_1 - V_1)
+    np.testing.assert_allclose(result.pg_advantage.ravel(), [1 + 1.5, 1.5])
+
+
+@pytest.fixture(scope="module")
+def case():
+    agent = small_agent(task="copy")
+    params = small_params(agent)
+    return agent, params, small_unroll(agent, params, batch_size=4, num_steps=6)[2]
+
+
+def loss_of(case, costs, trajectory=None):
+    agent, params, own = case
+    return jitted(vtrace_loss, agent)(costs, params, trajectory or own)
+
+
+def test_ratio_is_that_of_the_joint_action(case):
+    trajectory, costs = case[2], LossCosts(0.9, 0.5, 0.0, 0.0)
+    _, on_policy = loss_of(case, costs)
+    # As if the acting policy had been twice as likely to act so: every ρ is 1/2.
+    doubled = trajectory.replace(log_probs=trajectory.log_probs + np.log(2))
+    _, off_policy = loss_of(case, costs, doubled)
+    assert on_policy["value_loss"] > off_policy["value_loss"] > 0
+    halved = trajectory.replace(log_probs=trajectory.log_probs - np.log(2))
+    _, clipped = loss_of(case, costs, halved)
+    np.testing.assert_allclose(clipped["value_loss"], on_policy["value_loss"], rtol=1e-5)
+    assert clipped["rho_clipped"] == 1 and off_policy["rho_clipped"] == 0
+
+
+def test_advantages_are_constants_to_the_gradient(case):
+    agent, params, trajectory = case
+    gradient = jax.jit(
+        jax.grad(lambda p: vtrace_loss(agent, LossCosts(0.9, 0.0, 0.0, 0.0), p, trajectory)[0])
+    )(params)
+    # With no value cost, only a gradient through the advantage could reach the value layer.
+    assert not np.any(gradient["params"]["value"]["kernel"])
+    assert np.any(gradient["params"]["module"]["kernel"])
+
+
+def test_entropy_cost_lowers_the_loss_by_the_entropy(case):
+    without, _ = loss_of(case, LossCosts(0.9, 0.5, 0.0, 0.0))
+    with_cost, metrics = loss_of(case, LossCosts(0.9, 0.5, 0.1, 0.0))
+    np.testing.assert_allclose(without - with_cost, metrics["exploration_bonus"], rtol=1e-4)
+    assert 0.05 < metrics["exploration_bonus"] < 0.1  # a fresh policy is close to uniform
+
+
+def test_evenness_cost_lowers_the_loss_by_the_evenness(case):
+    agent, params, trajectory = case
+    without, _ = loss_of(case, LossCosts(0.9, 0.5, 0.0, 0.0))
+    with_cost, metrics = loss_of(case, LossCosts(0.9, 0.5, 0.0, 2.0))
+    np.testing.assert_allclose(without - with_cost, metrics["exploration_bonus"], rtol=1e-3)
+    assert -0.5 < metrics["exploration_bonus"] < 0  # a fresh policy is close to uniform
+
+
+def test_entropy_of_each_choice_is_logged_by_name(case):
+    agent, params, trajectory = case
+    _, metrics = loss_of(case, LossCosts(0.9, 0.5, 0.0, 0.0))
+    names = ("module", "read_1", "read_2", "write_1")
+    parts = [metrics[f"entropy_{name}"] for name in names]
+    np.testing.assert_allclose(sum(parts), metrics["entropy"], rtol=1e-5)
+    # A fresh policy is close to uniform over the five modules and over the cells in use.
+    tapes = jax.tree.map(lambda x: x[:-1], trajectory.tapes)
+    uniform = np.log(np.asarray(tapes.length)).mean()
+    assert 0.9 * np.log(5) < parts[0] <= np.log(5)
+    assert all(0.8 * uniform < part <= uniform + 1e-5 for part in parts[1:])

@@ -1,0 +1,259 @@
+"""The table of runs: names, one run to its result file, resumption, and the report."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from main_jax.config import base_config
+from main_jax.errors import TrainingError, UserError
+from main_jax.learning.checkpoint import load_controller, save_controller
+from main_jax.learning.config_check import validate_config
+from main_jax.report.markdown import replace_section
+from main_jax.report.run_report import table
+from main_jax.report.table import (
+    RunName,
+    Workers,
+    check_result,
+    has_result,
+    limited,
+    perform,
+    run_config,
+    run_grid,
+)
+from main_jax.report.table_report import PAPER, write_report
+from main_jax.report.table_share import share_controllers
+from tests.helpers import small_agent, small_config, small_params
+
+NAMES = [RunName("ours", "copy", "attention", seed) for seed in range(3)]
+
+
+def fake_result(name, rates, first):
+    return {
+        "protocol": name.protocol,
+        "config": {"total_timesteps": 30_000_000},
+        "task": name.task,
+        "row": name.row,
+        "seed": name.seed,
+        "timesteps": 1_000_000,
+        "first_perfect_at_100": first,
+        "final": [
+            {"length": length, "policy": policy, "solved": int(100 * rate), "success_rate": rate}
+            for length, rate in zip((10, 20, 100, 1000), rates, strict=True)
+            for policy in ("greedy", "sample")
+        ],
+        "best": {"greedy_100": 1.0 if first else rates[2]},
+    }
+
+
+def put_result(results, result):
+    name = RunName(*(result[field] for field in ("protocol", "task", "row", "seed")))
+    path = name.result_path(results)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(result))
+
+
+def test_names_come_back_from_text():
+    name = RunName("ours", "copy", "recurrent", 3)
+    assert RunName.parse(str(name)) == name
+    for text in ("ours/copy/recurrent", "ours/sort/attention/0", "ours/copy/attention/²"):
+        with pytest.raises(UserError, match=text):
+            RunName.parse(text)
+
+
+def test_every_cell_of_the_grid_has_a_valid_config_of_its_own():
+    own = base_config()
+    own.min_difficulty, own.restart_after = 3, 6_000_000  # as a task's own config may have it
+    for protocol in table.PROTOCOLS:
+        seen = set()
+        for row in table.ROWS:
+            config = run_config(RunName(protocol, "copy", row, 7), own)
+            validate_config(config)
+            seen.add((config.view, config.encoder))
+            assert config.seed == 7
+        assert len(seen) == len(table.ROWS)
+    assert (config.curriculum, config.min_difficulty, config.max_difficulty) == ("linear", 2, 10)
+    assert (config.curriculum_start, config.curriculum_end) == (1_000_000, 18_000_000)
+    assert config.restart_after == 0
+
+
+def test_ablation_takes_as_long_as_the_longest_full_run(tmp_path):
+    name = RunName("ours", "copy", "no_tape_values", 0)
+    with pytest.raises(UserError, match="row attention first"):
+        limited(name, base_config(), tmp_path)
+    for full, timesteps in zip(NAMES, (3_000_000, 5_000_000, 4_000_000), strict=True):
+        put_result(tmp_path, fake_result(full, (1, 1, 1, 1), 500_000) | {"timesteps": timesteps})
+    other = RunName("ours", "reverse", "attention", 0)
+    put_result(tmp_path, fake_result(other, (1, 1, 1, 1), 500_000) | {"timesteps": 9_000_000})
+    assert limited(name, base_config(), tmp_path).total_timesteps == 5_000_000
+    for full_length in (NAMES[0], RunName("paper", "copy", "recurrent", 0)):
+        config = run_config(full_length, base_config())
+        assert limited(full_length, config, tmp_path) == config
+
+
+def test_one_run_leaves_a_complete_result(tmp_path, monkeypatch):
+    monkeypatch.setattr(table, "REPORTED_INPUTS", {2: 3, 100: 2})
+    config = small_config(
+        task="copy",
+        evaluate_every=64,
+        evaluation_lengths=(2, 100),
+        num_evaluation_inputs=2,
+        total_timesteps=128,
+    )
+    name, results = RunName("ours", "copy", "no_tape_values", 5), tmp_path / "results"
+    perform(name, run_config(name, config), results, tmp_path / "runs")
+    result = json.loads(name.result_path(results).read_text())
+    assert (result["task"], result["row"], result["seed"]) == ("copy", "no_tape_values", 5)
+    assert result["config"]["view"] == "no_tape_values" and result["config"]["seed"] == 5
+    assert result["timesteps"] == 128 and result["training_seconds"] > 0
+    assert [(r["length"], r["policy"], r["num_inputs"]) for r in result["final"]] == [
+        (2, "greedy", 3),
+        (2, "sample", 3),
+        (100, "greedy", 2),
+        (100, "sample", 2),
+    ]
+    assert result["best"].keys() == {"greedy_2", "sample_2", "greedy_100", "sample_100"}
+    assert result["versions"]["jax"]
+    wanted = run_config(name, config)
+    check_result(name, wanted, results)
+    assert has_result(name, wanted, results)
+    del result["config"]["num_actors"]  # as in a file made before that field existed
+    put_result(results, result)
+    check_result(name, wanted, results)
+    wanted.total_timesteps = 256  # it may go on then
+    check_result(name, wanted, results)
+    assert not has_result(name, wanted, results)
+    put_result(results, result | {"timesteps": 64})  # as if it had ended by itself
+    assert has_result(name, wanted, results)
+    wanted.channels = 9
+    with pytest.raises(UserError, match="config.channels=8, not 9"):
+        check_result(name, wanted, results)
+
+
+def test_interrupted_run_leaves_no_result(tmp_path, monkeypatch):
+    monkeypatch.setattr(table, "train_and_evaluate", lambda config, workdir: None)
+    with pytest.raises(TrainingError, match="interrupted"):
+        perform(NAMES[0], small_config(), tmp_path, tmp_path / "runs")
+    assert not NAMES[0].result_path(tmp_path).exists()
+
+
+def test_report_counts_every_seed_and_stands_beside_the_paper(tmp_path):
+    for seed, rates in enumerate([(1, 1, 1, 1), (1, 1, 1, 0.5), (1, 1, 0.99, 0)]):
+        name = RunName("ours", "reverse", "attention", seed)
+        put_result(tmp_path, fake_result(name, rates, 500_000 * (seed + 1)))
+    text = write_report(tmp_path, "ours")
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines()[2:]]
+    rows = {line[0]: line[1 + PAPER.index("reverse")] for line in lines}
+    assert rows["**attention, final, greedy**"] == "2 of 3"
+    assert rows["final, sampled, mean success"] == "99.7 %"
+    assert rows["best, greedy"] == "3 of 3"
+    assert rows["final, greedy, length 1000"] == "1 of 3"
+    assert rows["paper (best)"] == "7 of 10"
+    assert rows["median timesteps to the first perfect evaluation"] == "1.00M"
+    assert rows["median timesteps of a whole run"] == "1.00M"
+    assert (tmp_path / "table-ours.md").read_text() == text
+    assert (tmp_path / "figure-ours.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("content", ["[]", "{", '{"config": {}}'])
+def test_damaged_result_is_named(tmp_path, content):
+    path = NAMES[0].result_path(tmp_path)
+    path.parent.mkdir()
+    path.write_text(content)
+    with pytest.raises(UserError, match="copy-attention-0.json is no result"):
+        write_report(tmp_path, "ours")
+
+
+def test_more_tasks_have_a_table_of_their_own(tmp_path):
+    for task in ("reverse", "caesar"):
+        name = RunName("ours", task, "attention", 0)
+        put_result(tmp_path, fake_result(name, (1, 1, 1, 1), 500_000))
+    paper, more = write_report(tmp_path, "ours").split("\n\n")
+    assert "caesar" not in paper and "paper (best)" in paper
+    assert more.startswith("| row | caesar |") and "paper (best)" not in more
+
+
+def test_shared_controller_is_the_first_that_passed_its_validation(tmp_path):
+    """Not the one with the best test score, which here is seed 2."""
+    config = json.loads(small_config(task="copy", total_timesteps=1000).to_json())
+    params = small_params(small_agent(task="copy"))
+    for seed, (timesteps, rate) in enumerate([(1000, 1), (900, 0), (800, 1)]):
+        name = RunName("ours", "copy", "attention", seed)
+        extra = {"config": config, "timesteps": timesteps, "training_seconds": 1, "versions": {}}
+        result = fake_result(name, (rate,) * 4, None) | extra
+        result["final"] = [r | {"num_inputs": 100, "mean_steps": 1.0} for r in result["final"]]
+        put_result(tmp_path, result)
+        workdir = tmp_path / "runs" / str(name)
+        workdir.mkdir(parents=True)
+        save_controller(workdir / "controller.msgpack", small_config(task="copy"), params, seed)
+    (folder,) = share_controllers(tmp_path, tmp_path / "runs", "ours")
+    assert load_controller(str(folder))[3] == 1
+    card = (folder / "card.md").read_text()
+    assert "seed 1" in card and "| 100 | greedy | 0 of 100 |" in card and "**wrong**" in card
+
+
+def test_report_goes_between_the_markers_of_a_readme(tmp_path):
+    readme = tmp_path / "README.md"
+    readme.write_text("a\n<!-- made by x -->\nold\n<!-- end -->\nb\n<!-- end -->\n")
+    replace_section(readme, "x", "new\n")
+    assert readme.read_text() == "a\n<!-- made by x -->\nnew\n<!-- end -->\nb\n<!-- end -->\n"
+    with pytest.raises(UserError, match="made by y"):
+        replace_section(readme, "y", "new\n")
+
+
+def test_grid_skips_what_is_there_and_counts_failures(tmp_path, capsys):
+    configs = {name: run_config(name, small_config()) for name in NAMES}
+    config = json.loads(configs[NAMES[0]].to_json())
+    put_result(tmp_path, fake_result(NAMES[0], (1, 1, 1, 1), None) | {"config": config})
+    script = tmp_path / "always_fails.py"
+    script.write_text("raise SystemExit(3)")
+    assert run_grid(configs, tmp_path, tmp_path / "runs", str(script), dict(os.environ)) == 2
+    output = capsys.readouterr().out
+    assert "1 of 3 runs are there" in output
+    assert "ours/copy/attention/2 · failed with exit code 3" in output
+
+
+def test_every_run_has_a_core_and_a_device_to_itself(tmp_path):
+    show = (
+        "from main_jax import cli; cli.prepare_host(); import os, jax; "
+        "print(len(os.sched_getaffinity(0)), jax.local_device_count())"
+    )
+    commands = {name: [sys.executable, "-c", show] for name in NAMES}
+    environment = {k: v for k, v in os.environ.items() if k != "XLA_FLAGS"}
+    with Workers(commands, tmp_path / "logs", environment) as workers:
+        ended = [workers.ended.get() for _ in NAMES]
+    assert sorted(name.seed for name, _ in ended) == [0, 1, 2]
+    assert all(code == 0 for _, code in ended)
+    assert [log.read_text() for log in (tmp_path / "logs").iterdir()] == ["1 1\n"] * 3
+
+
+def test_abandoned_grid_leaves_no_process_behind(tmp_path):
+    code = "import os, pathlib, time; pathlib.Path(r'{}', str(os.getpid())).touch(); time.sleep(60)"
+    started = tmp_path / "started"
+    started.mkdir()
+    commands = {name: [sys.executable, "-c", code.format(started)] for name in NAMES}
+    begin = time.monotonic()
+    with Workers(commands, tmp_path / "logs", dict(os.environ)):
+        while not list(started.iterdir()):
+            time.sleep(0.05)
+    assert time.monotonic() - begin < 30
+    for process in started.iterdir():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(process.name), 0)
+
+
+def test_launcher_refuses_what_it_could_not_finish(tmp_path):
+    script = Path(__file__).parent.parent / "launch" / "table.py"
+    for flag, named in (("--rows=bogus", "'bogus'"), ("--readme=no.md", "no.md")):
+        result = subprocess.run(
+            [sys.executable, script, flag, f"--results={tmp_path / 'r'}"],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+        )
+        assert result.returncode == 2 and named in result.stderr
+    assert list(tmp_path.iterdir()) == []
