@@ -107,8 +107,9 @@ def acting_terms(config, pace: Pace, elapsed: jax.Array) -> Terms:
     return Terms(
         max_difficulty=pace.max_difficulty,
         wrong_halt_price=jnp.where(
-            _sharpening(config, pace, elapsed), config.wrong_halt_price, 0.0
+            _sharpening(config, pace, elapsed), config.wrong_halt_price, config.early_halt_price
         ),
+        forgiving=~_sharpening(config, pace, elapsed),
     )
 
 
