@@ -94,7 +94,6 @@ def base_config() -> ConfigDict:
     return config
 
 
-RUNTIMES = ("fused", "threads", "ray")
 # The paper's training where it says how: 30M timesteps at one go, a linear curriculum.
 PAPER_PROTOCOL = {
     "curriculum": "linear",

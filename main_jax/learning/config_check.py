@@ -2,7 +2,7 @@
 
 from ml_collections import ConfigDict
 
-from main_jax.config import RUNTIMES, base_config
+from main_jax.config import base_config
 from main_jax.errors import UserError
 
 _POSITIVE = (
@@ -35,6 +35,7 @@ def validate_config(config: ConfigDict) -> None:
     from main_jax.environment.game import HALTING, REWARDS
     from main_jax.environment.tasks import get_task
     from main_jax.learning.pace import CURRICULA
+    from main_jax.learning.runtime.build import RUNTIMES
 
     _check_fields(config)
     get_task(config.task)

@@ -91,7 +91,7 @@ def test_long_tapes_are_not_kept_step_by_step():
     inputs = (
         small_params(agent),
         tapes,
-        np.ones(count, bool),
+        np.zeros(count, np.int32),  # greedy
         jax.random.split(jax.random.PRNGKey(0), count),
     )
     inputs = jax.tree.map(lambda x: np.asarray(x)[None], inputs)

@@ -198,7 +198,7 @@ def test_policy_of_the_page_blocks_what_is_not_its_own(browser, tmp_path):
 def test_input_that_is_solved_as_it_stands(browser, tmp_path):
     path = tmp_path / "replay.html"
     episode = dataclasses.replace(copying_episode("7", steps=0), target="   ")
-    solved = dataclasses.replace(episode, solution=Solution("", True, True, 0))
+    solved = dataclasses.replace(episode, solution=Solution("", True, 0))
     write_replay(path, [Recording("a", 5, [solved])])
     browser.open(path, "#step=3")
     browser.one("#play").click()
