@@ -119,7 +119,8 @@ def learning_scales(config, pace: Pace, elapsed: jax.Array) -> Scales:
     return Scales(
         step_size=jnp.where(pace.found == NOT_YET, 1.0, jnp.clip(left, 0, 1)),
         entropy=jnp.where(sharpening, 0.0, _entropy_cost(config, elapsed)),
-        evenness=jnp.where(sharpening, config.sharpen_evenness_cost, config.evenness_cost),
+        evenness=jnp.where(sharpening, 0.0, config.evenness_cost),
+        doubt=jnp.where(sharpening, config.doubt_cost, 0.0),
     )
 
 
