@@ -41,6 +41,10 @@ def prepare_host() -> None:
     gc.set_threshold(100_000)
 
 
+def host_is_prepared() -> bool:
+    return "--xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", "")
+
+
 def run(main) -> None:
     """Parses the flags and calls main(arguments) with what is left of the command line."""
     prepare_host()

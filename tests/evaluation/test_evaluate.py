@@ -82,6 +82,8 @@ def test_results_do_not_depend_on_batching(monkeypatch):
     assert_trees_equal(run_episodes(agent, {}, tapes, policies, keys_for(10)), whole)
     sampled = np.asarray(whole.seen.tokens)[~greedy]
     assert len({row.tobytes() for row in sampled[:, 4:]}) > 1  # each has chances of its own
+    changed = sampled != np.asarray(tapes.seen.tokens)[~greedy]
+    assert changed.sum(axis=1).max() > 1  # and others at every step
     # The greedy ones always take the first module and the first cell.
     assert np.all(np.asarray(whole.seen.heads)[greedy] == 0)
 

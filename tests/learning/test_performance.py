@@ -18,7 +18,7 @@ from tests.helpers import (
     small_unroll,
 )
 
-COSTS = LossCosts(discount=0.9, value=0.5, entropy=0.1, evenness=0.01)
+COSTS = LossCosts(discount=0.9, value=0.5, entropy=0.1, evenness=0.01, doubt=0.01)
 
 
 def flops_of(function, *arguments) -> float:
