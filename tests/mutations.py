@@ -3,8 +3,8 @@
   python -m tests.mutations [--only=TEXT] [--state=FILE]
 
 Makes each mistake of tests/mutations.toml in a scratch copy of the code, runs the named test there,
-and lists the survivors: mistakes that no test noticed. What has been shown once is kept in the state file and not run again
-unless the mistake, its file or its test has changed since.
+and lists the survivors: mistakes that no test noticed. What was shown once is kept in the state
+file, and not run again unless the mistake, its file or its test has changed since.
 """
 
 import dataclasses
