@@ -5,8 +5,9 @@ An attempt goes through phases:
            until most episodes succeed at every training length
   commit   halting on a wrong tape ends the episode and costs much, until greedy actions are right
            on all validation inputs
-  sharpen  no more bonuses, but a cost on doubt, at full step size: wrong actions become impossible
-  settle   the step size falls to nothing; then many inputs, greedy and sampled, tell whether the
+  sharpen  no more bonuses, but a cost on doubt, at full step size: wrong actions become unlikely,
+           until sampled ones are right on many validation inputs
+  settle   the step size falls to nothing; then more inputs, greedy and sampled, tell whether the
            run is done or commits anew
 All pure functions; the training loop asks them.
 """
@@ -125,10 +126,9 @@ def explored(config, pace: Pace) -> bool:
     return at_full_length and bool((pace.success_rate >= config.explored_success).all())
 
 
-def is_over(config, pace: Pace, elapsed: int) -> bool:
-    """Whether a phase that takes a fixed time is over."""
-    times = {SHARPEN: config.sharpen_timesteps, SETTLE: config.settle_timesteps}
-    return elapsed - int(pace.phase_began) >= times[int(pace.phase)]
+def has_lasted(pace: Pace, elapsed: int, timesteps: int) -> bool:
+    """Whether the present phase has."""
+    return elapsed - int(pace.phase_began) >= timesteps
 
 
 def stuck(config, pace: Pace, elapsed: int) -> bool:
