@@ -176,17 +176,19 @@ class Run:
             if pacing.explored(config, pace):
                 self.runtime.enter(pacing.COMMIT)
         elif pace.phase == pacing.COMMIT:
-            if self._all_solved("greedy", 1):
+            if self._all_solved("greedy", 5):
                 self.runtime.enter(pacing.SHARPEN)
         elif pace.phase == pacing.SHARPEN:
             lasted = pacing.has_lasted(pace, elapsed, config.sharpen_timesteps)
             if lasted and self._all_solved("sample", 5):
                 self.runtime.enter(pacing.SETTLE)
         elif pacing.has_lasted(pace, elapsed, config.settle_timesteps):
-            if self._all_solved("greedy", 10) and self._all_solved("sample", 20):
-                self.progress.solved = config.stop_when_solved
-            else:
+            if not self._all_solved("greedy", 10):
                 self.runtime.enter(pacing.COMMIT)
+            elif not self._all_solved("sample", 20):
+                self.runtime.enter(pacing.SHARPEN)
+            else:
+                self.progress.solved = config.stop_when_solved
 
     def _all_solved(self, policy: str, num_batches: int) -> bool:
         """Of so many batches of validation inputs; the first process's answer is everyone's."""
