@@ -93,7 +93,7 @@ LATER = ("sharpen", "settle", "verify")
 
 
 @pytest.mark.parametrize("found", [NOT_YET, 0, 370])
-@pytest.mark.parametrize(("hold", "sharpen", "settle"), [(100, 150, 50), (0, 30, 0)])
+@pytest.mark.parametrize(("hold", "sharpen", "settle"), [(100, 150, 50), (0, 30, 10)])
 def test_phases_follow_the_timeline(found, hold, sharpen, settle):
     config = small_config(
         hold_timesteps=hold,
