@@ -16,11 +16,13 @@ _POSITIVE = (
 _NOT_NEGATIVE = (
     *("seed", "cell_reward", "success_reward", "steps_per_digit", "extra_steps"),
     *("curriculum_start", "value_cost", "restart_after", "evenness_cost"),
-    *("hold_timesteps", "sharpen_timesteps", "settle_timesteps", "wrong_halt_price", "doubt_cost"),
+    *("early_halt_price", "wrong_halt_price"),
+    *("sharpen_timesteps", "doubt_cost", "settle_timesteps"),
     *("num_devices", "queue_size", "num_actor_devices"),
 )
 _FRACTIONS = (
     "mastery",
+    "explored_success",
     "discount",
     "adam_b1",
     "adam_b2",
