@@ -103,6 +103,10 @@ class Game:
         truncated = ~terminated & (after.steps >= after.step_limit)
         return after, Outcome(reward, terminated, truncated, success, tape.progress(after))
 
+    def move(self, state: TapeState, action: Action) -> TapeState:
+        """The tape after an action, whatever it pays; one whose episode has ended stays."""
+        return tape.transition(self.task, state, action, self.ended(state))
+
     def terminated(self, state: TapeState) -> jax.Array:
         return state.halted | tape.solved(state) if self.oracle else state.halted
 

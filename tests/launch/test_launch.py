@@ -174,6 +174,8 @@ def test_help_helps():
         result = launch(name, "--help")
         assert f"python launch/{name}.py" in result.stdout
         assert f"  --{flag}: " in result.stdout, name
+        if name == "evaluate":  # from the table itself
+            assert "greedy, sample, both" in " ".join(result.stdout.split())
 
 
 def test_ray_is_an_extra_that_says_how_to_get_it(tmp_path):
