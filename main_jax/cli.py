@@ -1,18 +1,29 @@
 """What every launcher shares: the host's settings, flag parsing, and errors as one line."""
 
 import datetime
+import errno
 import gc
+import itertools
 import logging as python_logging
 import os
+import re
 import runpy
 import signal
 import sys
+import traceback
+from collections.abc import Iterator
 from pathlib import Path
 
 from absl import app, flags, logging
 
+from main_jax.errors import TrainingError, UserError
+from main_jax.files import ordinary_target
+from main_jax.terminal import lines_of_stdin, say, silence_stdout, stop_on_signals, tell
+
 flags.disclaim_key_flags()  # flags defined here are the launchers', and so stand in their --help
 USER_ERROR = 2
+FAILURE = 1  # through no fault of the command line
+FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 # As it was before prepare_host; processes of their own make their own settings from it.
 USER_ENVIRONMENT = dict(os.environ)
 
@@ -46,53 +57,91 @@ def run(main) -> None:
     logging.set_verbosity(logging.WARNING)
     # JAX shows the whole way to what a user's reference raised; _call says what.
     python_logging.getLogger("jax._src.callback").disabled = True
-    signal.signal(signal.SIGTERM, _terminate)
+    stop_on_signals()
     app.run(lambda argv: _call(main, argv[1:]), flags_parser=_parse)
 
 
-def _terminate(*_):
-    raise SystemExit(128 + signal.SIGTERM)  # unwinds, so that child processes can be ended
-
-
 def _parse(argv):
+    _check_overrides(argv)
     try:
         remaining = flags.FLAGS(argv)
         if "config" in flags.FLAGS:
             list(flags.FLAGS.config)  # a config file that failed to load says so on its first use
         return remaining
+    except SystemExit as error:
+        if _raised_in(error).endswith(os.path.join("absl", "app.py")):  # --help
+            raise
+        fail(f"{_raised_in(error)} ends the program instead of giving a config")
     except Exception as error:  # a config file may raise anything
-        fail(_one_line(error))
+        fail(_config_problem(error))
+
+
+def _check_overrides(argv: list[str]) -> None:
+    """Python takes digits of every script for numbers, and so would a config."""
+    for argument, following in zip(argv, [*argv[1:], ""], strict=True):
+        given = argument if "=" in argument else f"{argument}={following}"
+        if argument.lstrip("-").startswith("config.") and not given.isascii():
+            fail(f"{given}: a config's values are written in ASCII")
+
+
+def _raised_in(error: BaseException) -> str:
+    return traceback.extract_tb(error.__traceback__)[-1].filename
+
+
+def _config_problem(error: Exception) -> str:
+    """Of an error within a config file, ml_collections keeps the trace in its message."""
+    text = str(error)
+    if "Traceback (most recent call last)" not in text:
+        return _one_line(error)
+    file = re.findall(r'File "(.+?)", line ([0-9]+)', text)
+    where = f"{file[-1][0]}, line {file[-1][1]}: " if file else ""
+    return where + [line for line in text.strip().splitlines() if line.strip()][-1].strip()
 
 
 def _call(main, arguments):
-    from main_jax.errors import TrainingError, UserError
-
     try:
         main(arguments)
+        sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of stdout has gone, as `| head` does; that is no error of ours.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (UserError, OSError) as error:  # a path that is no directory, a full disk
+        silence_stdout()  # its reader has gone, as `| head` does; that is no error of ours
+    except UserError as error:
         fail(_one_line(error))
+    except OSError as error:  # a path that is no directory, a full disk
+        silence_stdout()
+        fail(_one_line(error), FAILURE if error.errno in FULL_DISK else USER_ERROR)
     except TrainingError as error:
-        fail(_one_line(error), code=1)
+        fail(_one_line(error), FAILURE)
+    except MemoryError as error:
+        fail(f"there is not enough memory: {_one_line(error)}", FAILURE)
     except RuntimeError as error:
-        if "callback" not in str(error):
-            raise
-        # JAX tells the whole way to what a user's reference raised; its end says what.
-        fail(str(error).strip().splitlines()[-1])
+        _explain(error)
     except KeyboardInterrupt:
         fail("interrupted", code=128 + signal.SIGINT)
 
 
+def _explain(error: RuntimeError) -> None:
+    """JAX tells the whole way to what went wrong; one line of it says what."""
+    lines = str(error).strip().splitlines()
+    if "callback" in str(error):  # a user's reference; the last line is what it raised
+        fail(lines[-1])
+    if "RESOURCE_EXHAUSTED" in str(error):
+        fail(f"there is not enough memory: {lines[0]}", FAILURE)
+    raise error
+
+
 def fail(message: str, code: int = USER_ERROR):
-    print(f"error: {message}", file=sys.stderr)
+    say(f"error: {message}")
     raise SystemExit(code)
 
 
-def _one_line(error: Exception) -> str:
+def warn(message: str | None) -> None:
+    if message:
+        say(f"warning: {message}")
+
+
+def _one_line(error: BaseException) -> str:
     text = " ".join(str(error).split()) or type(error).__name__
-    known = isinstance(error, flags.Error | ValueError)
+    known = isinstance(error, flags.Error | ValueError | OSError)
     return text if known else f"{type(error).__name__}: {text}"
 
 
@@ -103,34 +152,57 @@ def no_arguments(arguments: list[str]) -> None:
 
 def read_inputs(arguments: list[str]) -> list[str]:
     """The inputs of a command line; `-` stands for the lines of stdin."""
+    return [text for batch in stream_inputs(arguments) for text in batch]
+
+
+def stream_inputs(arguments: list[str]) -> Iterator[list[str]]:
+    """The same a few at a time: of stdin, as many as are there."""
     if not arguments:
         fail("no input given; `-` reads one a line from stdin")
-    inputs = []
-    for argument in arguments:
-        inputs += _lines_of_stdin() if argument == "-" else [argument]
-    return inputs
-
-
-def _lines_of_stdin() -> list[str]:
-    try:
-        return sys.stdin.read().splitlines()
-    except UnicodeDecodeError as error:
-        fail(f"stdin is no text: {error}")
+    for is_stdin, group in itertools.groupby(arguments, key="-".__eq__):
+        yield from lines_of_stdin() if is_stdin else [list(group)]
 
 
 def output_file(flag: str, value: str) -> Path:
     """The path of a file to be written, known to have a place before any work is done."""
     path = Path(value)
-    if not path.parent.is_dir():
-        fail(f"--{flag}: there is no directory {path.parent}")
     if path.is_dir():
         fail(f"--{flag}: {path} is a directory")
+    target = ordinary_target(path)
+    if not target.parent.is_dir():
+        fail(f"--{flag}: there is no directory {target.parent}")
     return path
+
+
+class _WholeNumber(flags.ArgumentParser):
+    """Python's int takes digits of every script, and underscores."""
+
+    def __init__(self, lowest: int, highest: int):
+        super().__init__()
+        self._range = lowest, highest
+
+    def parse(self, argument) -> int:
+        lowest, highest = self._range
+        text = str(argument)
+        if not re.fullmatch("-?[0-9]{1,18}", text) or not lowest <= int(text) <= highest:
+            raise ValueError(f"{text!r} is no whole number from {lowest:,} to {highest:,}")
+        return int(text)
+
+
+def define_integer(name: str, default: int | None, help: str, lowest: int, highest=2**31 - 1):
+    parser = _WholeNumber(lowest, highest)
+    return flags.DEFINE(parser, name, default, help, serializer=flags.ArgumentSerializer())
+
+
+def check_address(flag: str, value: str) -> None:
+    port = re.fullmatch(r"\S+:([0-9]{1,5})", value)
+    if not port or not 0 < int(port[1]) < 2**16:
+        fail(f"--{flag}={value} is not of the form HOST:PORT, with a port from 1 to 65,535")
 
 
 def positive_integers(flag: str, values: list[str]) -> list[int]:
     for value in values:
-        if not value.isascii() or not value.isdigit() or not 0 < int(value) <= 10**6:
+        if not re.fullmatch("[0-9]{1,7}", value) or not 0 < int(value) <= 10**6:
             fail(f"--{flag}: {value!r} is no whole number from 1 to a million")
     if not values:
         fail(f"--{flag} is empty")
@@ -161,7 +233,7 @@ def choose_workdir(given: str | None, config, quiet: bool = False) -> Path:
     now = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
     workdir = given or f"runs/{config.get('task', 'run')}-{now}-{os.getpid()}"
     if not quiet:
-        print(f"workdir: {workdir}", flush=True)
+        tell(f"workdir: {workdir}")
     return Path(workdir)
 
 
@@ -171,13 +243,13 @@ def load_config(path: Path):
 
 
 def _run_file(path: Path) -> dict:
-    from main_jax.errors import UserError
-
     if not path.is_file():
         raise UserError(f"no file {path}")
     try:
         return runpy.run_path(str(path))
     except UserError:
         raise
+    except SystemExit as error:
+        raise UserError(f"{path} ends the program instead of declaring something") from error
     except Exception as error:  # a user's file may raise anything
         raise UserError(f"{path}: {_one_line(error)}") from error

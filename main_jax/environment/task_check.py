@@ -1,7 +1,6 @@
 """Checks of a task before anything is trained on it; messages name the file, the field, a case."""
 
 import functools
-import inspect
 import itertools
 import random
 import string
@@ -10,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from main_jax import memory
 from main_jax.environment import tape
 from main_jax.environment.modules import DIGITS, EMPTY, Module
 from main_jax.environment.task import (
@@ -18,17 +18,21 @@ from main_jax.environment.task import (
     Task,
     operand_length,
     sample_operands,
+    source_file,
 )
 from main_jax.errors import UserError
 
 LENGTHS = (1, 2, 3, 5)
 INPUTS_PER_LENGTH = 25
+MAX_HEADS = 100  # of a kind; as many again would take minutes to compile
+BYTES_PER_TOKEN = 4
+COPIES_OF_A_TABLE = 3
 
 
 def check_task(task: Task) -> None:
     """Raises a UserError that says what is wrong with the task, if anything is."""
+    check_shape(task)
     for check in (
-        _check_layout,
         _check_modules,
         _check_target_length,
         _check_reference,
@@ -39,11 +43,10 @@ def check_task(task: Task) -> None:
         check(task)
 
 
-def source_file(task: Task) -> str:
-    try:
-        return inspect.getsourcefile(inspect.unwrap(task.reference)) or "?"
-    except TypeError:  # a built-in function has no file
-        return "?"
+def check_shape(task: Task) -> None:
+    """The part that takes no time: layout, heads, and that there are modules."""
+    for check in (_check_layout, _check_heads, _check_module_names):
+        check(task)
 
 
 def _error(task: Task, field: str, problem: str) -> UserError:
@@ -51,7 +54,7 @@ def _error(task: Task, field: str, problem: str) -> UserError:
 
 
 def _check_layout(task: Task) -> None:
-    if not (isinstance(task.base, int) and 2 <= task.base <= len(DIGITS)):
+    if not (type(task.base) is int and 2 <= task.base <= len(DIGITS)):
         raise _error(task, "base", f"{task.base!r} is no whole number from 2 to {len(DIGITS)}")
     for before, symbol in itertools.pairwise(f" {task.layout}"):
         if symbol in OPERAND_NAMES:
@@ -72,16 +75,32 @@ def _check_layout(task: Task) -> None:
         )
 
 
-def _check_modules(task: Task) -> None:
+def _check_heads(task: Task) -> None:
     for field in ("num_reads", "num_writes"):
         number = getattr(task, field)
-        if not (isinstance(number, int) and number >= 1):
+        if not (type(number) is int and number >= 1):
             raise _error(task, field, f"{number!r} is no whole number from 1 on")
+        if number > MAX_HEADS:
+            raise _error(task, field, f"{number} is more than {MAX_HEADS}")
+    # Every module is looked at with every combination of tokens under the read heads.
+    combinations = task.vocabulary.size**task.num_reads
+    needed = combinations * task.num_heads * BYTES_PER_TOKEN * COPIES_OF_A_TABLE
+    what = f"the table of what a module writes for {combinations:.0e} combinations of tokens"
+    try:
+        memory.require(needed, what)
+    except UserError as error:
+        raise _error(task, "num_reads", f"{task.num_reads} is too many: {error}") from error
+
+
+def _check_module_names(task: Task) -> None:
     if not isinstance(task.modules, tuple) or not all(isinstance(m, Module) for m in task.modules):
         raise _error(task, "modules", f"{task.modules!r} is no tuple of Module(name, function)")
     names = [module.name for module in task.modules]
     if not names or len(set(names)) < len(names):
         raise _error(task, "modules", f"{names} must be different names, at least one")
+
+
+def _check_modules(task: Task) -> None:
     for module in task.modules:
         table = module_table(task, module)
         outside = np.argwhere((table < 0) | (table >= task.vocabulary.size))
