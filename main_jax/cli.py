@@ -18,7 +18,7 @@ from absl import app, flags, logging
 
 from main_jax.errors import TrainingError, UserError
 from main_jax.files import ordinary_target
-from main_jax.terminal import lines_of_stdin, say, silence_stdout, stop_on_signals, tell
+from main_jax.terminal import lines_of_stdin, say, silence_stdout, stop_on_signals, stopped_by, tell
 
 flags.disclaim_key_flags()  # flags defined here are the launchers', and so stand in their --help
 USER_ERROR = 2
@@ -102,31 +102,32 @@ def _call(main, arguments):
     try:
         main(arguments)
         sys.stdout.flush()
-    except BrokenPipeError:
+    except BaseException as error:
+        if stopped_by():  # not what was raised: a signal makes errors of imports and of much else
+            fail(f"stopped by {signal.Signals(stopped_by()).name}", 128 + stopped_by())
+        _explain(error)
+
+
+def _explain(error: BaseException) -> None:
+    """Ends the process with one line that says what is wrong, if that is known."""
+    if isinstance(error, BrokenPipeError):
         silence_stdout()  # its reader has gone, as `| head` does; that is no error of ours
-    except UserError as error:
+    elif isinstance(error, UserError):
         fail(_one_line(error))
-    except OSError as error:  # a path that is no directory, a full disk
+    elif isinstance(error, OSError):  # a path that is no directory, a full disk
         silence_stdout()
         fail(_one_line(error), FAILURE if error.errno in FULL_DISK else USER_ERROR)
-    except TrainingError as error:
+    elif isinstance(error, TrainingError):
         fail(_one_line(error), FAILURE)
-    except MemoryError as error:
+    elif isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
         fail(f"there is not enough memory: {_one_line(error)}", FAILURE)
-    except RuntimeError as error:
-        _explain(error)
-    except KeyboardInterrupt:
-        fail("interrupted", code=128 + signal.SIGINT)
-
-
-def _explain(error: RuntimeError) -> None:
-    """JAX tells the whole way to what went wrong; one line of it says what."""
-    lines = str(error).strip().splitlines()
-    if "callback" in str(error):  # a user's reference; the last line is what it raised
-        fail(lines[-1])
-    if "RESOURCE_EXHAUSTED" in str(error):
-        fail(f"there is not enough memory: {lines[0]}", FAILURE)
-    raise error
+    elif isinstance(error, RuntimeError) and "callback" in str(error):
+        # JAX tells the whole way to what a user's reference raised; its end says what.
+        fail(str(error).strip().splitlines()[-1])
+    elif isinstance(error, KeyboardInterrupt):
+        fail("interrupted", 128 + signal.SIGINT)
+    else:
+        raise error
 
 
 def fail(message: str, code: int = USER_ERROR):

@@ -19,11 +19,18 @@ from rich.console import Console
 from main_jax.errors import UserError
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-SECONDS_TO_STOP = 3.0
+SECONDS_TO_STOP = 3.0  # by itself
+SECONDS_TO_LEAVE = 4.5  # altogether, where there is nothing to save
 BYTES_AT_A_TIME = 1 << 16
 MAX_BYTES_OF_A_LINE = 10_000_000
-# What to do when the time is over; the innermost StopRequest's, which returns the exit code.
-_when_overdue: list[Callable[[], int]] = []
+
+
+class _Stopping:
+    """What has come of signals so far, in this process."""
+
+    number: int | None = None  # of the signal that unwinds the main thread
+    requests: list["StopRequest"] = []  # that handle signals now, the innermost last
+    noted = False  # by a StopRequest
 
 
 def stop_on_signals() -> None:
@@ -45,9 +52,13 @@ def _handle(handler) -> dict[int, object]:
 
 
 def _unwind(number, _):
-    if number == signal.SIGINT:
-        raise KeyboardInterrupt
+    _Stopping.number = number
     raise SystemExit(128 + number)  # so that files are closed, and child processes ended
+
+
+def stopped_by() -> int | None:
+    """The signal that is ending this process; whatever is raised from then on comes of it."""
+    return _Stopping.number
 
 
 def _watch(receiver: socket.socket, _) -> None:
@@ -55,9 +66,13 @@ def _watch(receiver: socket.socket, _) -> None:
     number = receiver.recv(1)[0]
     while number not in SIGNALS:
         number = receiver.recv(1)[0]
+    if not _Stopping.requests:  # the kernel's clock, for not even threads run while Python ends
+        signal.setitimer(signal.ITIMER_REAL, SECONDS_TO_LEAVE)
     time.sleep(SECONDS_TO_STOP)
-    if _when_overdue:
-        code = _when_overdue[-1]()
+    if _Stopping.requests:
+        code = _Stopping.requests[-1].on_overdue()
+    elif _Stopping.noted:  # and all is saved
+        code = 0
     else:
         code = 128 + number
         say(f"stopped by {signal.Signals(number).name} in the middle of its work")
@@ -131,21 +146,22 @@ class StopRequest:
 
     def __init__(self, on_request: Callable[[], None], on_overdue: Callable[[], int]):
         self.requested = False
-        self._on_request, self._on_overdue = on_request, on_overdue
+        self.on_overdue = on_overdue
+        self._on_request = on_request
         self._previous = {}
 
     def __enter__(self):
         self._previous = _handle(self._request)
-        _when_overdue.append(self._on_overdue)
+        _Stopping.requests.append(self)
         return self
 
     def _request(self, *_):
         if self.requested:
             raise KeyboardInterrupt
-        self.requested = True
+        self.requested = _Stopping.noted = True
         self._on_request()
 
     def __exit__(self, *_):
-        _when_overdue.pop()
+        _Stopping.requests.remove(self)
         for number, handler in self._previous.items():
             signal.signal(number, handler)

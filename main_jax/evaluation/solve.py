@@ -19,12 +19,14 @@ LEAST_ROOM = 16  # digits; above, powers of two
 class Solution:
     output: str
     correct: bool
+    stopped: bool  # by itself, or by an oracle whose business it is
     steps: int
-    finished: bool = True  # ended by itself, within the step limit
 
     @property
     def verdict(self) -> str:
-        return "ok" if self.correct else "wrong" if self.finished else "unfinished"
+        if not self.stopped:
+            return "unfinished"
+        return "ok" if self.correct else "wrong"
 
 
 def solve(agent: Agent, params, inputs: list[str]) -> list[Solution]:
@@ -56,17 +58,16 @@ def _batches(agent: Agent, inputs: list[str]) -> Iterator[tuple[int, list[int]]]
 
 def _solutions_of(agent: Agent, final: TapeState) -> list[Solution]:
     correct = np.asarray(jax.vmap(agent.game.success)(final))
-    finished = np.asarray(jax.vmap(agent.game.terminated)(final))
-    rows = zip(final.seen.tokens, final.target, correct, final.steps, finished, strict=True)
+    stopped = np.asarray(final.halted) | agent.game.oracle
+    rows = zip(final.seen.tokens, final.target, correct, stopped, final.steps, strict=True)
     return [_solution(agent, *row) for row in rows]
 
 
-def _solution(agent: Agent, tokens, target, correct, steps, finished) -> Solution:
+def _solution(agent: Agent, tokens, target, correct, stopped, steps) -> Solution:
     output = agent.task.vocabulary.decode(np.asarray(tokens)[np.asarray(target) != NOT_A_TARGET])
-    return Solution(output, bool(correct), int(steps), bool(finished))
+    return Solution(output, bool(correct), bool(stopped), int(steps))
 
 
 def solution_of(agent: Agent, final: TapeState) -> Solution:
     """Of one tape, as its episode leaves it."""
-    success, finished = agent.game.success(final), agent.game.terminated(final)
-    return _solution(agent, final.seen.tokens, final.target, success, final.steps, finished)
+    return _solutions_of(agent, jax.tree.map(lambda x: np.asarray(x)[None], final))[0]

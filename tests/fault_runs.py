@@ -1,0 +1,6 @@
+def try_kills(book, folder):
+    pass
+
+
+def try_signals(book, folder):
+    pass
