@@ -157,7 +157,9 @@ class NearHeads(nn.Module):
         on_tape = windows.mask.reshape(options.shape)
         count = options.shape[1]
         logits = nn.Dense(self.num_heads * count)(hidden).reshape(-1, self.num_heads, count)
-        same = (options[:, :, None] == options[:, None, :]) & on_tape[:, None, :]
+        # A head that has not been anywhere has cells in its window too, to which no move leads.
+        both = on_tape[:, :, None] & on_tape[:, None, :]
+        same = both & (options[:, :, None] == options[:, None, :])
         first = on_tape & ~jnp.any(same & jnp.tri(count, k=-1, dtype=bool), axis=2)
         peak = jax.lax.stop_gradient(
             jnp.max(jnp.where(on_tape[:, None], logits, MASKED_LOGIT), axis=2, keepdims=True)

@@ -110,8 +110,7 @@ class Game:
 
     def draw(self, key: jax.Array, n: jax.Array, max_n: int) -> TapeState:  # [N]
         """Random inputs of lengths n [N], each in an array that has room for max_n."""
-        operands = sample_operands(self.task, key, n.shape[0], max_n)
-        return jax.vmap(self.start)(operands, n)
+        return _draw(self, max_n, key, n)
 
     def draw_for_training(
         self, key: jax.Array, num_inputs: int, max_difficulty: jax.Array, max_n: int
@@ -166,6 +165,13 @@ class Game:
         """The inputs of a seed, the same in every run and on every machine."""
         key = jax.random.fold_in(jax.random.PRNGKey(seed), length)
         return self.draw(key, jnp.full(num_inputs, length, jnp.int32), length)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _draw(game: Game, max_n: int, key: jax.Array, n: jax.Array) -> TapeState:  # [N]
+    """Compiled, for whoever calls it outside of a program: step by step, it takes seconds."""
+    operands = sample_operands(game.task, key, n.shape[0], max_n)
+    return jax.vmap(game.start)(operands, n)
 
 
 @functools.partial(jax.jit, static_argnums=0)
