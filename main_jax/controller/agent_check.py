@@ -66,7 +66,7 @@ def tape_length(config, n: int) -> int:
     task = get_task(config.task)
     try:
         return int(task.tape_length(n))
-    except Exception as error:  # a user's function may raise anything
+    except (Exception, SystemExit) as error:  # a user's function may raise anything
         raise UserError(
             f"{source_file(task)}: task {task.name!r}, target_length({n}) fails with "
             f"{type(error).__name__}: {error}"

@@ -102,7 +102,7 @@ class Task:
             if isinstance(answer, str) and len(answer) == length:
                 return self.vocabulary.encode(answer)
             problem = f"gives {shortened(answer)}, not {length} characters"
-        except Exception as error:  # a user's function may raise anything
+        except (Exception, SystemExit) as error:  # a user's function may raise anything
             problem = f"fails with {type(error).__name__}: {' '.join(str(error).split())}"
         call = f"reference({', '.join(map(shortened, texts))})"
         raise UserError(f"{source_file(self)}: task {self.name!r}: {call} {problem}")

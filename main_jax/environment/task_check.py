@@ -128,7 +128,7 @@ def module_table(task: Task, module: Module) -> np.ndarray:  # [V, ..., V, W], a
         rows = jax.jit(jax.vmap(call))(combinations.reshape(-1, task.num_reads))
     except UserError as error:
         raise _error(task, "modules", str(error)) from error
-    except Exception as error:  # a user's function may raise anything
+    except (Exception, SystemExit) as error:  # a user's function may raise anything
         raise _error(
             task,
             "modules",
@@ -138,7 +138,7 @@ def module_table(task: Task, module: Module) -> np.ndarray:  # [V, ..., V, W], a
     return np.asarray(rows).reshape(*sizes, task.num_writes)
 
 
-def _short(error: Exception) -> str:
+def _short(error: BaseException) -> str:
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0] if lines else ''}"
 
@@ -155,7 +155,7 @@ def example_operands(task: Task, n: int) -> list[list[str]]:
 def _check_target_length(task: Task) -> None:
     try:
         plain = [task.target_length(n) for n in LENGTHS]
-    except Exception as error:  # a user's function may raise anything
+    except (Exception, SystemExit) as error:  # a user's function may raise anything
         raise _error(task, "target_length", f"it raises {_short(error)}") from error
     lengths = jnp.array(LENGTHS)
 
@@ -181,7 +181,7 @@ def _check_reference(task: Task) -> None:
             call = f"reference({', '.join(map(repr, operands))})"
             try:
                 answer = task.reference(*operands)
-            except Exception as error:  # a user's function may raise anything
+            except (Exception, SystemExit) as error:  # a user's function may raise anything
                 raise _error(task, "reference", f"{call} raises {_short(error)}") from error
             if not isinstance(answer, str):
                 raise _error(task, "reference", f"{call} gives {answer!r}, which is no string")
@@ -250,7 +250,7 @@ def _check_sample(task: Task) -> None:
 def _try(task: Task, field: str, function, shape: tuple[int, ...]) -> np.ndarray:
     try:
         result = np.asarray(function())
-    except Exception as error:  # a user's function may raise anything
+    except (Exception, SystemExit) as error:  # a user's function may raise anything
         raise _error(task, field, f"it cannot be compiled by JAX ({_short(error)})") from error
     if result.shape != shape or not np.issubdtype(result.dtype, np.integer):
         raise _error(

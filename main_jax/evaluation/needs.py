@@ -9,10 +9,12 @@ from main_jax.evaluation.evaluate import MAX_CELLS_PER_BATCH
 COPIES = 4  # of the tapes: as drawn, for each policy, in batches, as they end
 
 
-def check_evaluation(config, lengths, num_inputs: int, num_policies: int) -> None:
+def check_evaluation(
+    config, lengths, num_inputs: int, num_policies: int, name: str = "an evaluation"
+) -> None:
     """Raises a UserError if it could not be counted with, or would not fit this machine."""
     for length in lengths:
-        what = f"an evaluation of {num_inputs:,} inputs of length {length:,}"
+        what = f"{name} of {num_inputs:,} inputs of length {length:,}"
         check_length(config, length, what)
         count, cells = num_inputs * num_policies, tape_length(config, length)
         memory.require_int32(count, f"the number of episodes of {what}")

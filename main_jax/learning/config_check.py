@@ -45,7 +45,13 @@ def validate_config(config: ConfigDict) -> None:
     if config.runtime != "fused":
         _check_actors(config)
     check_training(config)
-    check_evaluation(config, config.evaluation_lengths, config.num_evaluation_inputs, len(POLICIES))
+    check_evaluation(
+        config,
+        config.evaluation_lengths,
+        config.num_evaluation_inputs,
+        len(POLICIES),
+        "an evaluation by config.evaluation_lengths and config.num_evaluation_inputs",
+    )
 
 
 def _check_ranges(config: ConfigDict) -> None:
