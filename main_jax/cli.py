@@ -54,7 +54,7 @@ def prepare_host() -> None:
 def run(main) -> None:
     """Parses the flags and calls main(arguments) with what is left of the command line."""
     prepare_host()
-    logging.set_verbosity(logging.WARNING)
+    logging.get_absl_handler().setFormatter(python_logging.Formatter("warning: %(message)s"))
     # JAX shows the whole way to what a user's reference raised; _call says what.
     python_logging.getLogger("jax._src.callback").disabled = True
     stop_on_signals()
@@ -63,39 +63,44 @@ def run(main) -> None:
 
 def _parse(argv):
     _check_overrides(argv)
+    logging.set_verbosity(logging.ERROR)  # what is wrong with a config file is said once
     try:
         remaining = flags.FLAGS(argv)
         if "config" in flags.FLAGS:
             list(flags.FLAGS.config)  # a config file that failed to load says so on its first use
+        logging.set_verbosity(logging.WARNING)
         return remaining
     except SystemExit as error:
         if _raised_in(error).endswith(os.path.join("absl", "app.py")):  # --help
             raise
         fail(f"{_raised_in(error)} ends the program instead of giving a config")
     except Exception as error:  # a config file may raise anything
-        fail(_config_problem(error))
+        fail(_config_problem(error, argv))
 
 
 def _check_overrides(argv: list[str]) -> None:
     """Python takes digits of every script for numbers, and so would a config."""
     for argument, following in zip(argv, [*argv[1:], ""], strict=True):
         given = argument if "=" in argument else f"{argument}={following}"
-        if argument.lstrip("-").startswith("config.") and not given.isascii():
+        field, _, value = given.lstrip("-").partition("=")
+        if field.startswith("config.") and not value.isascii():
             fail(f"{given}: a config's values are written in ASCII")
+        if field.startswith("config.") and field.count(".") > 1:
+            fail(f"{given}: no field of a config has fields of its own")
 
 
 def _raised_in(error: BaseException) -> str:
     return traceback.extract_tb(error.__traceback__)[-1].filename
 
 
-def _config_problem(error: Exception) -> str:
-    """Of an error within a config file, ml_collections keeps the trace in its message."""
-    text = str(error)
-    if "Traceback (most recent call last)" not in text:
-        return _one_line(error)
-    file = re.findall(r'File "(.+?)", line ([0-9]+)', text)
-    where = f"{file[-1][0]}, line {file[-1][1]}: " if file else ""
-    return where + [line for line in text.strip().splitlines() if line.strip()][-1].strip()
+def _config_problem(error: Exception, argv: list[str]) -> str:
+    """One line, that names the config file if the error came from within it."""
+    text = _one_line(error)
+    if "Traceback (most recent call last)" in text:  # ml_collections keeps the trace in its message
+        text = [line for line in str(error).splitlines() if line.strip()][-1].strip()
+    given = [a.partition("=")[2] for a in argv if a.lstrip("-").startswith("config=")]
+    named = isinstance(error, flags.Error) or any(path and path in text for path in given)
+    return text if named or not given else f"{given[-1]}: {text}"
 
 
 def _call(main, arguments):

@@ -1,5 +1,6 @@
 """Bits flipped in saved files. Used by tests/faults.py."""
 
+import functools
 import random
 import shutil
 from pathlib import Path
@@ -19,14 +20,12 @@ def flip(path: Path, source: random.Random) -> str:
     return f"bit {bit} of {path.name}"
 
 
-def try_flips(book, folder: Path) -> None:
-    from tests.faults import EVERY
-
+def try_flips(book, folder: Path, every: int) -> None:
     made = folder / "made"
     end = Copy(lambda: make_run(made), folder / "make").wait()
     assert end.code == 0, end.errors
     for kind, count in FLIPS.items():
-        numbers = [n for n in range(0, count, EVERY.value) if not book.has("flips", f"{kind} {n}")]
+        numbers = [n for n in range(0, count, every) if not book.has("flips", f"{kind} {n}")]
         for begin in range(0, len(numbers), FLIPS_AT_A_TIME):
             batch = numbers[begin : begin + FLIPS_AT_A_TIME]
             report = folder / "report"
@@ -52,27 +51,47 @@ def many(kind: str, numbers: list[int], made: Path, folder: Path, report: Path) 
 
 
 def make_run(workdir: Path) -> None:
-    """A run with two checkpoints."""
-    runtime, config = _runtime()
+    """What a run leaves: two checkpoints and a controller."""
     from main_jax.controller.saved import save_controller
     from main_jax.learning.checkpoint import Checkpoints, claim_workdir
 
+    config, states = small_states()
     workdir.mkdir()
     claim_workdir(workdir, config)
     checkpoints = Checkpoints(workdir, kept=2)
-    for step in (100, 200):
-        runtime.step()
-        checkpoints.save(step, runtime.snapshot(), {"at": step})
-    save_controller(workdir / "controller.msgpack", config, runtime.params, 200)
+    for step, state in states.items():
+        checkpoints.save(step, state, {"at": step})
+    save_controller(workdir / "controller.msgpack", config, states[200].train.learner.params, 200)
 
 
-def _runtime():
+@functools.lru_cache
+def small_states() -> tuple:
+    """A config, and training states by their timesteps: of the right shapes, with any numbers."""
+    import jax
+    import numpy as np
+
     from main_jax.controller.agent import build_agent
-    from main_jax.learning.runtime.fused import FusedRuntime
+    from main_jax.learning.runtime import core
+    from main_jax.learning.runtime.fused import FusedState
     from tests.helpers import small_config
 
     config = small_config(task="copy")
-    return FusedRuntime(build_agent(config), config), config
+    agent = build_agent(config)
+
+    def begin():
+        train = core.begin_training(agent, config, 0, 0)
+        terms = train.terms(config)
+        return FusedState(train, core.begin_acting(agent, config, 0, 0, 4, terms))
+
+    def numbers(shape, source):
+        return np.asarray(source.integers(0, 100, shape.shape) / 3).astype(shape.dtype)
+
+    shapes = jax.eval_shape(begin)
+    states = {}
+    for step in (100, 200):
+        source = np.random.default_rng(step)
+        states[step] = jax.tree.map(lambda shape, source=source: numbers(shape, source), shapes)
+    return config, states
 
 
 def flip_controller(workdir: Path, source: random.Random) -> str:
@@ -89,32 +108,14 @@ def flip_controller(workdir: Path, source: random.Random) -> str:
     return f"{where}: loaded"
 
 
-_FIRST_STATES: dict = {}  # of the runtime before training, and of the two checkpoints
-
-
-def _states(made: Path) -> dict:
-    """What the checkpoints hold, from copies that are whole."""
-    if not _FIRST_STATES:
-        from main_jax.learning.checkpoint import Checkpoints
-
-        runtime, _ = _runtime()
-        like = runtime.snapshot()
-        runtime.step()
-        first = runtime.snapshot()
-        runtime.step()
-        _FIRST_STATES.update({"like": like, 100: first, 200: runtime.snapshot()})
-        assert Checkpoints(made, kept=2).restore(like, {"at"})[1] == {"at": 200}
-    return _FIRST_STATES
-
-
 def flip_checkpoint(workdir: Path, source: random.Random) -> str:
     """Whether a resumed run has exactly a state that was saved."""
     from main_jax.learning.checkpoint import Checkpoints
 
-    states = _states(workdir)
+    _, states = small_states()
     where = flip(_some_file(workdir / "checkpoints" / "200", source), source)
     try:
-        state, progress = Checkpoints(workdir, kept=2).restore(states["like"], {"at"})
+        state, progress = Checkpoints(workdir, kept=2).restore(states[100], {"at"})
     except Exception as error:
         return f"{where}: {type(error).__name__}: {error}"
     return "" if same(state, states[progress["at"]]) else f"{where}: another state"
@@ -125,7 +126,7 @@ def flip_moment(workdir: Path, source: random.Random) -> str:
     from main_jax.errors import UserError
     from main_jax.learning.checkpoint import load_controller
 
-    states = _states(workdir)
+    _, states = small_states()
     where = flip(_some_file(workdir / "checkpoints" / "200", source), source)
     try:
         loaded = load_controller(f"{workdir}@200")

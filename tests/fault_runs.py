@@ -31,11 +31,9 @@ def train(folder: Path, timesteps: int, *arguments, output: int | None = None) -
     )
 
 
-def try_kills(book, folder: Path) -> None:
+def try_kills(book, folder: Path, every: int) -> None:
     """One run, killed again and again, beside one left alone."""
-    from tests.faults import EVERY
-
-    names = [f"kill {number}" for number in range(0, KILLS, EVERY.value)]
+    names = [f"kill {number}" for number in range(0, KILLS, every)]
     if all(book.has("kills", name) for name in names):
         return
     alone, killed = folder / "alone", folder / "killed"
@@ -72,7 +70,7 @@ def _difference(left: Path, right: Path) -> str:
     return "" if rows[0] == rows[1] else "other metrics"
 
 
-def try_signals(book, folder: Path) -> None:
+def try_signals(book, folder: Path, every: int) -> None:
     tries = {
         f"{number.name}, {moment}": (stop_training, number, moment)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -92,7 +90,7 @@ def try_signals(book, folder: Path) -> None:
         "killed between the first files": (killed_at_the_start,),
     }  # fmt: skip
     for number, (name, (function, *arguments)) in enumerate(tries.items()):
-        if not book.has("signals", name):
+        if number % every == 0 and not book.has("signals", name):
             here = folder / str(number)
             here.mkdir()
             book.write("signals", name, " ".join(function(here, *arguments).split()))
@@ -119,7 +117,8 @@ def _stop(process: Copy, number: int, codes: tuple[int, ...]) -> str:
 def stop_training(here: Path, number: int, moment: str) -> str:
     process = train(here, 10**8)
     if moment == "at the start":
-        time.sleep(0.5)
+        _wait_for(lambda: "workdir: " in process.output)
+        time.sleep(1)
         return _stop(process, number, (0, 128 + number))
     metrics = here / "run" / "metrics.jsonl"
     _wait_for(lambda: metrics.exists() and metrics.stat().st_size)
@@ -202,8 +201,8 @@ def full_disk(here: Path) -> str:
     try:
         end = train(disk, 128 * 400).wait()
         lines = end.errors.strip().splitlines()
-        if end.code != 1 or len(lines) != 1 or str("run/") not in lines[0]:
-            return f"exit code {end.code}, {len(lines)} lines: {end.errors[:200]} … {end.errors[-300:]}"
+        if end.code != 1 or len(lines) != 1 or "run/" not in lines[0]:
+            return f"exit code {end.code}, {len(lines)} lines: {end.errors[:400]}"
         left = [str(path) for path in disk.rglob("*") if "tmp" in path.name or "unfin" in path.name]
         if left:
             return f"left over: {left}"

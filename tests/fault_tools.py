@@ -23,6 +23,9 @@ SECONDS_BETWEEN_LOOKS = 0.02
 def import_everything() -> None:
     cli.prepare_host()
     warnings.filterwarnings("ignore", message="os.fork")
+    from absl import logging
+
+    logging.set_verbosity(logging.WARNING)
     import main_jax.evaluation.adversarial
     import main_jax.learning.config_check
     import main_jax.learning.train
@@ -56,6 +59,10 @@ class Copy:
         try:
             os.setsid()
             os.chdir(folder)
+            # A shell's background jobs ignore some signals, and their children would too.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_DFL)
             for number, flags in ((0, os.O_RDONLY), (1, os.O_CREAT | os.O_WRONLY | os.O_TRUNC)):
                 os.dup2(os.open(self._files["stdin" if number == 0 else "stdout"], flags), number)
             if output is not None:
@@ -90,6 +97,12 @@ class Copy:
         for path in self._files.values():
             path.unlink()
         return End(code if code >= 0 else 128 - code, *texts, time.monotonic() - self._began)
+
+    @property
+    def output(self) -> str:
+        """What it has printed so far."""
+        path = self._files["stdout"]
+        return path.read_text(errors="replace") if path.exists() else ""
 
     def send(self, number: int) -> None:
         os.kill(self.pid, number)
