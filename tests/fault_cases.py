@@ -129,7 +129,7 @@ def config_files() -> Iterator[Case]:
 
 
 def task_files() -> Iterator[Case]:
-    """Configs with a task of the user's own; `check_task` and training answer alike."""
+    """Configs with a task of the user's own, for check_task and for training in turn."""
     head = (
         "from main_jax.config import base_config\n"
         "from main_jax.environment.modules import Module, get_modules\n"
@@ -165,12 +165,11 @@ def task_files() -> Iterator[Case]:
         "solution_wrong": "solution=lambda operands, n: operands[0] * 0",
         "sample_wrong": "sample=lambda key, shape: 0 * shape[0]",
     }
-    for name, change in bodies.items():
+    for number, (name, change) in enumerate(bodies.items()):
         text = f"{head}register(Task(**good | dict({change})))\n{tail}"
-        for launcher in ("check_task", "local"):
-            arguments = (f"--config={name}.py", *([] if launcher == "check_task" else TINY))
-            workdir = ("--workdir=run",) if launcher == "local" else ()
-            yield Case(launcher, (*workdir, *arguments), "", files=((f"{name}.py", text),))
+        launcher, more = (("check_task", ()), ("local", ("--workdir=run", *TINY)))[number % 2]
+        arguments = (f"--config={name}.py", *more)
+        yield Case(launcher, arguments, "mine", files=((f"{name}.py", text),))
     name = head.replace("'mine'", "'copy'")
     yield training(
         "--config=taken.py", mentions="copy", files=(("taken.py", name + "register(Task(**good))"),)
