@@ -161,10 +161,9 @@ def stop_at_stdin(here: Path) -> str:
 
 def close_output(here: Path) -> str:
     reading, writing = os.pipe()
-    process = train(here, 128 * 40, output=writing)
-    os.close(writing)
     os.close(reading)
-    end = process.wait()
+    end = train(here, 128 * 40, output=writing).wait()
+    os.close(writing)
     saved = (here / "run" / "checkpoints" / str(128 * 40)).is_dir()
     if end.code or not saved or "the work goes on" not in end.errors:
         return f"exit code {end.code}, saved {saved}: {end.errors[-300:]}"
@@ -173,11 +172,10 @@ def close_output(here: Path) -> str:
 
 def close_output_of_solve(here: Path) -> str:
     reading, writing = os.pipe()
-    checkpoint = f"--checkpoint={ROOT / 'results' / 'controllers' / 'copy'}"
-    process = launch("solve", (checkpoint, "12", "34"), here, output=writing)
-    os.close(writing)
     os.close(reading)
-    end = process.wait()
+    checkpoint = f"--checkpoint={ROOT / 'results' / 'controllers' / 'copy'}"
+    end = launch("solve", (checkpoint, "12", "34"), here, output=writing).wait()
+    os.close(writing)
     return "" if end.code == 0 and "Traceback" not in end.errors else end.errors[-300:]
 
 
@@ -195,7 +193,7 @@ def full_disk(here: Path) -> str:
     """A disk that fills up in the middle of a run, and is given room again."""
     disk = here / "disk"
     disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1500k", "tmpfs", str(disk)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=420k", "tmpfs", str(disk)]
     if subprocess.run(mount, capture_output=True).returncode:
         return "not tried: only root can mount a small disk"
     try:

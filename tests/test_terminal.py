@@ -15,9 +15,11 @@ from main_jax.files import ordinary_target, remove_leftovers, write_atomically
 from tests.helpers import ROOT
 
 # A stand-in for a device program: as one, it lets no Python instruction of the main thread pass.
+# Signals are as a foreground job has them.
 LONG_CALL = (
-    "from main_jax.terminal import stop_on_signals\n"
-    "import ctypes\n"
+    "from main_jax.terminal import SIGNALS, stop_on_signals\n"
+    "import ctypes, signal\n"
+    "for number in SIGNALS: signal.signal(number, signal.SIG_DFL)\n"
     "stop_on_signals()\n"
     "print('ready', flush=True)\n"
     "{body}\n"
@@ -31,7 +33,6 @@ def start(body, **options):
         stderr=subprocess.PIPE,
         text=True,
         cwd=ROOT,
-        preexec_fn=lambda: [signal.signal(n, signal.SIG_DFL) for n in terminal.SIGNALS],
         **options,
     )
     assert process.stdout.readline() == "ready\n"
@@ -51,7 +52,7 @@ def test_signal_ends_a_long_call_in_time(number):
 
 def test_ignored_signals_stay_ignored():
     body = (
-        "import os, signal\n"
+        "import os\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
         "stop_on_signals()\n"
         "os.kill(os.getpid(), signal.SIGHUP)\n"

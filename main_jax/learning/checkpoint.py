@@ -83,10 +83,11 @@ class Checkpoints:
                         state=ocp.args.StandardRestore(like), progress=ocp.args.JsonRestore()
                     ),
                 )
-                state = restored.state
-                progress = _verified(state, restored.progress, self._directory / str(step))
-                if progress.keys() != set(fields):
-                    raise ValueError(f"its progress record has the fields {sorted(progress)}")
+                state, record = restored.state, restored.progress
+                progress = {field: record[field] for field in fields}
+                if record.keys() - progress.keys() - {CHECKSUM}:
+                    raise ValueError(f"its progress record has the fields {sorted(record)}")
+                _verify(state, record, self._directory / str(step))
             except Exception as error:  # orbax raises many kinds for damaged files
                 logging.warning(
                     "checkpoint %d cannot be read (%s); the one before is taken",
@@ -131,14 +132,13 @@ def _checksum(state, progress: dict) -> str:
     return digest.hexdigest()
 
 
-def _verified(state, record: dict, path: Path) -> dict:
-    """The progress of a record whose checksum is right; one of an earlier version has none."""
+def _verify(state, record: dict, path: Path) -> None:
+    """Raises a ValueError unless the checksum is right; a record of an earlier version has none."""
     progress = {name: value for name, value in record.items() if name != CHECKSUM}
     if CHECKSUM not in record:
         logging.warning("%s is of an earlier version: it carries no checksum", path)
     elif record[CHECKSUM] != _checksum(state, progress):
         raise ValueError("it does not match its checksum")
-    return progress
 
 
 def check_workdir(workdir: Path, config: ConfigDict) -> None:
@@ -210,7 +210,7 @@ def _read_moment(workdir: Path, timesteps: int) -> SavedController:
             state = checkpointer.restore(path / "state")
         with ocp.Checkpointer(ocp.JsonCheckpointHandler()) as checkpointer:
             record = checkpointer.restore(path / "progress")
-        _verified(state, record, path)
+        _verify(state, record, path)
         content = {
             "config": (workdir / CONFIG_FILE).read_text(),
             "timesteps": timesteps,

@@ -30,7 +30,8 @@ outside = [
 ]
 assert not outside, outside
 address = ray.get_runtime_context().gcs_address
-ask = f"from ray._raylet import GcsClient; GcsClient(address={address!r}).get_all_node_info(timeout=5)"
+ask = "from ray._raylet import GcsClient; "
+ask += f"GcsClient(address={address!r}).get_all_node_info(timeout=5)"
 def code(**environment):
     return subprocess.run([sys.executable, "-c", ask], env=os.environ | environment).returncode
 assert code() == 0
