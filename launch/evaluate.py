@@ -12,6 +12,13 @@ from absl import flags
 
 from main_jax import cli
 
+
+def _policies():
+    from main_jax.controller.policy import POLICIES
+
+    return (*POLICIES, "both")
+
+
 CHECKPOINT = flags.DEFINE_string("checkpoint", None, "A run's workdir or a controller.msgpack.")
 LENGTHS = flags.DEFINE_list("lengths", ["10", "20", "100"], "Input lengths, separated by commas.")
 NUM_INPUTS = cli.define_integer("num_inputs", 100, "Inputs of each length.", lowest=1)
@@ -21,9 +28,7 @@ SEED = cli.define_integer(
 HALTING = flags.DEFINE_enum(
     "halting", None, ["learned", "oracle"], "Who ends an episode; default: as trained."
 )
-POLICY = flags.DEFINE_enum(
-    "policy", "both", ["greedy", "sample", "both"], "How actions are chosen."
-)
+POLICY = cli.define_choice("policy", "both", _policies, "How actions are chosen")
 SUITE = flags.DEFINE_enum(
     "suite", "random", ["random", "adversarial"], "Random inputs, or named hard cases, one each."
 )
@@ -38,7 +43,7 @@ def main(arguments):
     from rich.console import Console
 
     from main_jax.evaluation.adversarial import evaluate_adversarial
-    from main_jax.evaluation.evaluate import POLICIES, evaluate
+    from main_jax.evaluation.evaluate import evaluate
     from main_jax.evaluation.needs import check_evaluation
     from main_jax.learning.checkpoint import load_controller
     from main_jax.learning.progress import counting, results_table
@@ -47,7 +52,7 @@ def main(arguments):
     controller = load_controller(CHECKPOINT.value)
     config, params, timesteps = controller.config, controller.params, controller.timesteps
     agent = _with_halting(controller.agent)
-    policies = POLICIES if POLICY.value == "both" else (POLICY.value,)
+    policies = _policies()[:-1] if POLICY.value == "both" else (POLICY.value,)
     check_evaluation(config, lengths, NUM_INPUTS.value, len(policies))
     cli.warn(controller.warning)
     if SUITE.value == "adversarial":

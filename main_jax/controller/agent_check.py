@@ -11,7 +11,7 @@ from ml_collections import ConfigDict
 
 from main_jax import memory
 from main_jax.config import base_config
-from main_jax.controller.context import RADIUS, VIEWS, num_anchors
+from main_jax.controller.context import VIEWS
 from main_jax.controller.network import ENCODERS, REACHES
 from main_jax.environment.game import HALTING, REWARDS, build_game
 from main_jax.environment.task import Task, source_file
@@ -77,7 +77,7 @@ def num_params(config) -> int:
     """Of the controller, in plain numbers, so that none is too large to ask about."""
     game = build_game(config)
     task, channels = game.task, config.channels
-    anchors = num_anchors(task)
+    anchors = task.num_heads + task.num_landmarks
     encoding = {
         "local": anchors * channels,
         "attention": config.num_queries * channels,
@@ -88,10 +88,9 @@ def num_params(config) -> int:
         "attention": config.num_queries * channels,
         "recurrent": 2 * (4 * channels * (2 * channels + 1)),
     }[config.encoder]
-    moves = anchors * (2 * RADIUS + 1) if config.reach == "near" else channels
     sizes = [encoding + past_size(config.view, task), *config.hidden_sizes]
     layers = sum((size + 1) * after for size, after in zip(sizes, sizes[1:], strict=False))
-    outputs = task.num_heads * moves + len(game.choices) + 1
+    outputs = task.num_heads * channels + len(game.choices) + 1
     convolutions = channels * (3 * cell_size(config.view, task) + 1 + 3 * channels + 1)
     return convolutions + within_encoder + layers + (sizes[-1] + 1) * outputs
 

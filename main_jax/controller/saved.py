@@ -56,7 +56,7 @@ def read_controller(path: Path) -> SavedController:
     content, earlier = _read_content(path)
     warning = None
     if earlier:
-        content = _as_of_today(content)
+        content = _with_meaning(content)
         warning = (
             f"{path} is of an earlier version: it carries no checksum, and its episodes are ended "
             "by an oracle that knows the answer"
@@ -83,15 +83,13 @@ def _read_content(path: Path) -> tuple[dict, bool]:
     return serialization.msgpack_restore(content), False
 
 
-def _as_of_today(content: dict) -> dict:
-    """The content of a file of the earlier format, in today's terms."""
+def _with_meaning(content: dict) -> dict:
+    """The content of a file of the earlier format, with what it did not say."""
     try:
         config = EARLIER_MEANING | json.loads(content["config"])
-        params = dict(content["params"]["params"])
-        params["heads"] = {"Dense_0": params.pop("queries")}
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError):
         return content  # damaged; what comes next says how
-    return content | {"config": json.dumps(config), "params": {"params": params}}
+    return content | {"config": json.dumps(config)}
 
 
 def controller_of(content: dict, path: Path, warning: str | None = None) -> SavedController:

@@ -85,15 +85,20 @@ class Game:
         return tape.start(self.task, operands, n, self.step_limit(n))
 
     def step(
-        self, state: TapeState, action: Action, wrong_halt_price=0.0
+        self, state: TapeState, action: Action, wrong_halt_price=0.0, forgiving=False
     ) -> tuple[TapeState, Outcome]:
-        """The tape after an action, and what came of it; from nothing but tape and answer."""
+        """The tape after an action, and what came of it; from nothing but tape and answer.
+
+        Halting on an unsolved tape costs a price; where the game is forgiving, that is all it does.
+        """
         after = tape.transition(self.task, state, action)
         success = self.success(after)
         reward = self.success_reward * success
         reward += self.cell_reward * REWARDS[self.reward](state, after)
         if self.can_halt:
-            reward -= wrong_halt_price * (after.halted & ~success)
+            halted_wrong = after.halted & ~success
+            reward -= wrong_halt_price * halted_wrong
+            after = after.replace(halted=after.halted & ~(halted_wrong & forgiving))
         terminated = self.terminated(after)
         truncated = ~terminated & (after.steps >= after.step_limit)
         return after, Outcome(reward, terminated, truncated, success, tape.progress(after))

@@ -19,14 +19,12 @@ LEAST_ROOM = 16  # digits; above, powers of two
 class Solution:
     output: str
     correct: bool
-    stopped: bool  # by itself, or by an oracle whose business it is
     steps: int
+    finished: bool = True  # ended by itself, within the step limit
 
     @property
     def verdict(self) -> str:
-        if not self.stopped:
-            return "unfinished"
-        return "ok" if self.correct else "wrong"
+        return "ok" if self.correct else "wrong" if self.finished else "unfinished"
 
 
 def solve(agent: Agent, params, inputs: list[str]) -> list[Solution]:
@@ -34,8 +32,8 @@ def solve(agent: Agent, params, inputs: list[str]) -> list[Solution]:
     solutions: dict[int, Solution] = {}
     for room, rows in _batches(agent, inputs):
         tapes = agent.game.tapes_of([inputs[row] for row in rows], room)
-        greedy, keys = np.ones(len(rows), bool), np.zeros((len(rows), 2), np.uint32)
-        final = run_episodes(agent, params, tapes, greedy, keys)
+        keys = np.zeros((len(rows), 2), np.uint32)  # which greedy episodes have no use for
+        final = run_episodes(agent, params, tapes, "greedy", keys)
         solutions |= zip(rows, _solutions_of(agent, final), strict=True)
     return [solutions[row] for row in range(len(inputs))]
 
@@ -58,14 +56,14 @@ def _batches(agent: Agent, inputs: list[str]) -> Iterator[tuple[int, list[int]]]
 
 def _solutions_of(agent: Agent, final: TapeState) -> list[Solution]:
     correct = np.asarray(jax.vmap(agent.game.success)(final))
-    stopped = np.asarray(final.halted) | agent.game.oracle
-    rows = zip(final.seen.tokens, final.target, correct, stopped, final.steps, strict=True)
+    finished = np.asarray(jax.vmap(agent.game.terminated)(final))
+    rows = zip(final.seen.tokens, final.target, correct, final.steps, finished, strict=True)
     return [_solution(agent, *row) for row in rows]
 
 
-def _solution(agent: Agent, tokens, target, correct, stopped, steps) -> Solution:
+def _solution(agent: Agent, tokens, target, correct, steps, finished) -> Solution:
     output = agent.task.vocabulary.decode(np.asarray(tokens)[np.asarray(target) != NOT_A_TARGET])
-    return Solution(output, bool(correct), bool(stopped), int(steps))
+    return Solution(output, bool(correct), int(steps), bool(finished))
 
 
 def solution_of(agent: Agent, final: TapeState) -> Solution:

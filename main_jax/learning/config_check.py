@@ -2,7 +2,6 @@
 
 from ml_collections import ConfigDict
 
-from main_jax.config import RUNTIMES
 from main_jax.controller.agent_check import (
     check_agent_config,
     check_choices,
@@ -10,11 +9,12 @@ from main_jax.controller.agent_check import (
     check_positive,
     check_positive_lists,
 )
+from main_jax.controller.policy import POLICIES
 from main_jax.errors import UserError
-from main_jax.evaluation.evaluate import POLICIES
 from main_jax.evaluation.needs import check_evaluation
 from main_jax.learning.needs import check_training
 from main_jax.learning.pace import CURRICULA
+from main_jax.learning.runtime.build import RUNTIMES
 
 _POSITIVE = (
     *("min_difficulty", "max_difficulty", "success_window"),
@@ -26,11 +26,13 @@ _POSITIVE = (
 )
 _NOT_NEGATIVE = (
     *("seed", "curriculum_start", "value_cost", "restart_after", "evenness_cost"),
-    *("hold_timesteps", "sharpen_timesteps", "settle_timesteps", "wrong_halt_price"),
+    *("early_halt_price", "wrong_halt_price"),
+    *("sharpen_timesteps", "doubt_cost", "settle_timesteps"),
     *("num_devices", "queue_size", "num_actor_devices"),
 )
 _FRACTIONS = (
     "mastery",
+    "explored_success",
     "discount",
     "adam_b1",
     "adam_b2",

@@ -8,7 +8,6 @@ from main_jax.controller.agent_check import (
     num_params,
     tape_length,
 )
-from main_jax.controller.context import RADIUS, num_anchors
 from main_jax.environment.tasks import get_task
 
 COPIES_OF_PARAMS = 4  # themselves, their gradient, and two moments of Adam
@@ -56,16 +55,11 @@ def _activations(config) -> int:
     """At least so many; what a compiler merges or computes twice is left out."""
     task, channels = get_task(config.task), config.channels
     length = tape_length(config, config.max_difficulty)
-    seen = num_anchors(task) * (2 * RADIUS + 1)
-    tape = config.encoder != "local" or config.reach == "anywhere"
-    cells = length if tape else seen
     attention = config.num_queries * (length + channels) if config.encoder == "attention" else 0
-    options = seen if config.reach == "near" else length
     return (
-        cells * (cell_size(config.view, task) + 2 * channels)
+        length * (cell_size(config.view, task) + 2 * channels + task.num_heads)
         + attention
         + sum(config.hidden_sizes)
-        + task.num_heads * options
     )
 
 

@@ -191,15 +191,24 @@ class Run:
             self._save()
 
     def _change_phase(self) -> None:
-        """Ends exploring where validation passes; in the end, ends the run or explores again."""
+        """Enters the next phase where the present one is over, and ends the run after the last."""
         config, pace, elapsed = self.config, self.runtime.pace, self.runtime.elapsed
-        if pacing.may_validate(config, pace, elapsed) and self._agreed(self._validate):
-            self.runtime.set_found(elapsed)
-        elif pacing.phase(config, pace, elapsed) == pacing.VERIFY:
-            if self._agreed(self._verify):
-                self.progress.solved = config.stop_when_solved
-            else:
-                self.runtime.set_found(pacing.NOT_YET)
+        if not config.sharpen_timesteps:
+            return
+        if pace.phase == pacing.EXPLORE:
+            if pacing.explored(config, pace):
+                self.runtime.enter(pacing.COMMIT)
+        elif pace.phase == pacing.COMMIT:
+            if self._agreed(self._validate):
+                self.runtime.enter(pacing.SHARPEN)
+        elif not pacing.is_over(config, pace, elapsed):
+            return
+        elif pace.phase == pacing.SHARPEN:
+            self.runtime.enter(pacing.SETTLE)
+        elif self._agreed(self._verify):
+            self.progress.solved = config.stop_when_solved
+        else:
+            self.runtime.enter(pacing.COMMIT)
 
     def _agreed(self, question) -> bool:
         """The first process's answer, on every process."""
@@ -233,7 +242,7 @@ class Run:
             )
         difficulty = int(pace.max_difficulty)
         success = float(pace.success_rate[:difficulty].mean())
-        phase = pacing.phase(self.config, pace, self.runtime.elapsed)
+        phase = pacing.PHASES[int(pace.phase)]
         speed = self.runtime.timesteps_per_call / seconds
         self._log(
             "train",
