@@ -5,7 +5,7 @@ import random
 import shutil
 from pathlib import Path
 
-from tests.fault_tools import Copy
+from tests.fault_tools import Copy, any_numbers, small_config
 
 FLIPS = {"controller": 150, "checkpoint": 150, "moment": 60}
 FLIPS_AT_A_TIME = 10  # in one process, for making one ready takes longer than trying it
@@ -67,31 +67,19 @@ def make_run(workdir: Path) -> None:
 @functools.lru_cache
 def small_states() -> tuple:
     """A config, and training states by their timesteps: of the right shapes, with any numbers."""
-    import jax
-    import numpy as np
-
     from main_jax.controller.agent import build_agent
     from main_jax.learning.runtime import core
     from main_jax.learning.runtime.fused import FusedState
-    from tests.helpers import small_config
 
-    config = small_config(task="copy")
+    config = small_config("copy")
     agent = build_agent(config)
 
     def begin():
         train = core.begin_training(agent, config, 0, 0)
-        terms = train.terms(config)
-        return FusedState(train, core.begin_acting(agent, config, 0, 0, 4, terms))
+        actor = core.begin_acting(agent, config, 0, 0, 4, train.terms(config))
+        return FusedState(train, actor)
 
-    def numbers(shape, source):
-        return np.asarray(source.integers(0, 100, shape.shape) / 3).astype(shape.dtype)
-
-    shapes = jax.eval_shape(begin)
-    states = {}
-    for step in (100, 200):
-        source = np.random.default_rng(step)
-        states[step] = jax.tree.map(lambda shape, source=source: numbers(shape, source), shapes)
-    return config, states
+    return config, {step: any_numbers(begin, seed=step) for step in (100, 200)}
 
 
 def flip_controller(workdir: Path, source: random.Random) -> str:

@@ -108,6 +108,26 @@ class Copy:
         os.kill(self.pid, number)
 
 
+def small_config(task: str):
+    from main_jax.config import base_config
+
+    config = base_config()
+    config.update({"task": task, "channels": 8, "hidden_sizes": (16,), "max_difficulty": 4})
+    return config
+
+
+def any_numbers(function, seed: int):
+    """A tree of the shapes that a function would return, without calling it: that would compile."""
+    import jax
+    import numpy as np
+
+    source = np.random.default_rng(seed)
+    return jax.tree.map(
+        lambda x: np.asarray(source.integers(0, 100, x.shape) / 3).astype(x.dtype),
+        jax.eval_shape(function),
+    )
+
+
 def launch(name: str, arguments, folder: Path, stdin: bytes = b"", output=None) -> Copy:
     """A launcher of launch/, as the command line would run it."""
 

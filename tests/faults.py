@@ -16,7 +16,16 @@ from pathlib import Path
 
 from absl import app, flags
 
-from tests.fault_tools import ROOT, End, import_everything, launch
+from main_jax.files import write_atomically
+from tests.fault_tools import (
+    ROOT,
+    Copy,
+    End,
+    any_numbers,
+    import_everything,
+    launch,
+    small_config,
+)
 
 FAMILIES = {
     "inputs": "bad inputs: refused in one line that names the culprit, nothing written",
@@ -46,7 +55,7 @@ class Book:
     def write(self, family: str, name: str, problem: str) -> None:
         self.answers[family][name] = problem
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._path.write_text(json.dumps(self.answers, indent=1))
+        write_atomically(self._path, json.dumps(self.answers, indent=1).encode())
         if problem:
             print(f"{family}: {name}\n    {problem}", flush=True)
 
@@ -106,13 +115,17 @@ def try_inputs(book: Book, folder: Path, every: int) -> None:
 
 def prepare(folder: Path) -> None:
     """The files that cases need, made in a copy of this process, for JAX must not start here."""
-    from tests.fault_tools import Copy
 
     def write():
-        from tests.fault_cases import write_files
-        from tests.helpers import small_agent, small_config, small_params
+        import jax
 
-        write_files(folder, small_params(small_agent(task="add")), small_config(task="add"))
+        from main_jax.controller.agent import build_agent
+        from tests.fault_cases import write_files
+
+        config = small_config("add")
+        agent = build_agent(config)
+        params = any_numbers(lambda: agent.init(jax.random.PRNGKey(0)), seed=0)
+        write_files(folder, params, config)
 
     end = Copy(write, folder).wait()
     assert end.code == 0, end.errors

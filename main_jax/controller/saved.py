@@ -13,7 +13,7 @@ import numpy as np
 from flax import serialization
 from ml_collections import ConfigDict
 
-from main_jax.config import base_config
+from main_jax.config import EARLIER_MEANING, base_config
 from main_jax.controller.agent import Agent, build_agent
 from main_jax.controller.agent_check import AGENT_FIELDS, check_agent_config, near_names
 from main_jax.errors import UserError
@@ -21,8 +21,6 @@ from main_jax.files import write_atomically
 
 FORMAT = "main_jax.controller.3"
 EARLIER_FORMAT = "main_jax.controller.2"
-# What a file of the earlier format means without saying so: the fields came later.
-EARLIER_MEANING = {"halting": "oracle", "reach": "anywhere"}
 # Fields of configs that have been; what they said was about training alone.
 RETIRED_FIELDS = {"anneal_floor", "anneal_success", "anneal_timesteps"}
 
