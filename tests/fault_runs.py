@@ -96,7 +96,7 @@ def try_signals(book, folder: Path, every: int) -> None:
             book.write("signals", name, " ".join(function(here, *arguments).split()))
 
 
-def _wait_for(condition, seconds: float = 240) -> None:
+def _wait_for(condition, seconds: float = 900) -> None:
     deadline = time.monotonic() + seconds
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -18,9 +18,9 @@ from main_jax.learning.runtime.experience import Experience, Ledger, Policy
 from main_jax.learning.runtime.remote import RemoteActor, RemoteLearner
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # says nothing to anyone outside
-os.environ.setdefault("RAY_AUTH_MODE", "token")  # whoever has not the token is turned away
 try:
     import ray
+    from ray import _raylet
     from ray._private import ray_constants
     from ray.exceptions import RayError, RayTaskError
 except ImportError as missing:
@@ -44,12 +44,7 @@ def connect(address: str) -> None:
     quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
     try:
         if address == "local":
-            # Where there is no cluster of many machines, Ray takes 127.0.0.1 for its node's
-            # address, and all its processes listen there and nowhere else. Asked for that address
-            # in any other way, it would take the machine's outer one.
-            ray_constants.ENABLE_RAY_CLUSTER = False
-            # Other users of the machine are kept out by a token that stands in no file.
-            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+            _keep_others_out()
             ray.init(
                 address="local",
                 include_dashboard=False,
@@ -67,6 +62,17 @@ def connect(address: str) -> None:
             ray.init(address=address, **own, **quiet)
     except (OSError, RuntimeError, ValueError) as error:
         raise UserError(f"no Ray cluster at {address!r}: {error}") from error
+
+
+def _keep_others_out() -> None:
+    """Before a cluster is made here: for this machine alone, and for this user alone."""
+    # Without clusters of many machines, Ray takes 127.0.0.1 for its node's address, and all its
+    # processes listen there and nowhere else. Asked for it in any other way, it would take the
+    # machine's outer address.
+    ray_constants.ENABLE_RAY_CLUSTER = False
+    os.environ["RAY_AUTH_MODE"] = "token"
+    os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # which stands in no file
+    _raylet.Config.initialize("")  # for Ray has read its settings already
 
 
 def build_ray_runtime(agent: Agent, config, devices: list) -> AsynchronousRuntime:
