@@ -75,7 +75,7 @@ def main(arguments):
 
 def _with_halting(agent):
     if HALTING.value == "oracle":
-        return dataclasses.replace(agent, game=dataclasses.replace(agent.game, oracle=True))
+        return agent.with_oracle()
     if HALTING.value == "learned" and not agent.game.can_halt:
         cli.fail(f"--halting=learned: {CHECKPOINT.value} knows no Halt")
     return agent
