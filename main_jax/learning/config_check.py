@@ -31,6 +31,7 @@ _NOT_NEGATIVE = (
     *("num_devices", "queue_size", "num_actor_devices"),
 )
 _FRACTIONS = (
+    "few_digits",
     "mastery",
     "explored_success",
     "discount",
