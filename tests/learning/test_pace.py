@@ -108,9 +108,7 @@ def test_every_phase_has_its_prices_and_step_size(name):
         assert (*map(float, found), bool(terms.forgiving)) == pytest.approx(EXPECTED[name])
         falls = max(0, 1 - since / 50) if name == "settle" else 1
         assert float(scales.step_size) == pytest.approx(falls, abs=1e-6)
-        if name in ("sharpen", "settle"):
-            time = {"sharpen": 150, "settle": 50}[name]
-            assert pacing.is_over(config, pace, 300 + since) == (since >= time)
+        assert pacing.has_lasted(pace, 300 + since, 50) == (since >= 50)
 
 
 def test_entropy_cost_falls_by_equal_factors():
