@@ -50,13 +50,10 @@ def base_config() -> ConfigDict:
     config.discount = 0.99
     config.value_cost = 0.5
 
-    # The entropy bonus goes from start to end, exponentially, and stays there. Too low, a policy
-    # settles on the first habit that pays and misses the algorithm; too high, it never commits.
-    config.entropy_cost_start = 0.06  # times the mean relative entropy of module and heads
-    config.entropy_cost_end = 0.06
-    config.entropy_decay_timesteps = 1_000_000
-    # Without this one, filter_even runs stayed sure of a wrong first step where no even digit is
-    # near the start, which few short inputs and many long ones have
+    # While exploring and committing. Too low, a policy settles on the first habit that pays and
+    # misses the algorithm; too high, it never commits.
+    config.entropy_cost = 0.06  # times the mean relative entropy of module and heads
+    # Without this one, a policy stays sure of a wrong choice in a case that is rare
     config.evenness_cost = 0.01  # times the mean evenness of module and heads
 
     # Phases, see main_jax/learning/pace.py
@@ -123,12 +120,8 @@ def two_read_config() -> ConfigDict:
     # pays without them: only the digits near a landmark, every other digit, or the most significant
     # one first with a guessed carry.
     config.reward = "prefix"
-    # Two reads must be right together before a sum pays. The right bonus for that is a narrow
-    # range: it is found by passing through it slowly from above, and what is left of it in the end
-    # finds the last carry of add, which takes two moves.
-    config.entropy_cost_start = 0.08
-    config.entropy_cost_end = 0.03
-    config.entropy_decay_timesteps = 4_000_000
+    # Two reads must be right together before a sum pays: with 0.04, runs did not commit to any.
+    config.entropy_cost = 0.03
     # Every digit pays when it is written; what comes later says nothing about it.
     config.discount = 0.9
     config.cell_reward = 0.5
@@ -136,8 +129,8 @@ def two_read_config() -> ConfigDict:
     # be found without learning to move the heads, so that most inputs must be longer.
     config.mastery = 0.5
     config.min_difficulty = 6
-    # The last carry of the shortest inputs may come long after the rest.
-    config.restart_after = 10_000_000
+    # The last carry may come long after the rest.
+    config.restart_after = 5_000_000
     return config
 
 

@@ -28,7 +28,6 @@ def tiny_run(workdir, calls, **overrides):
         num_evaluation_inputs=4,
         checkpoint_every=2 * STEPS_PER_CALL,
         total_timesteps=calls * STEPS_PER_CALL,
-        entropy_decay_timesteps=1,
         **overrides,
     )
     train_and_evaluate(config, workdir)
