@@ -53,7 +53,8 @@ def main(arguments):
     config, params, timesteps = controller.config, controller.params, controller.timesteps
     agent = _with_halting(controller.agent)
     policies = _policies()[:-1] if POLICY.value == "both" else (POLICY.value,)
-    check_evaluation(config, lengths, NUM_INPUTS.value, len(policies))
+    what = "an evaluation (--num_inputs, --lengths)"
+    check_evaluation(config, lengths, NUM_INPUTS.value, len(policies), what)
     cli.warn(controller.warning)
     if SUITE.value == "adversarial":
         results = evaluate_adversarial(agent, params, lengths, SEED.value, policies)
