@@ -1,0 +1,277 @@
+"""Guesses of a program's invariant, from short runs.
+
+States fall into phases: by the rules that were applied last, the module, and the answers to the
+program's own questions about where heads stand. A phase's candidates are all facts of a few shapes
+that hold of every state seen in it; which of them are true is for the prover to find out.
+"""
+
+import dataclasses
+import itertools
+import random
+from collections import defaultdict
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from main_jax.environment.game import HALT
+from main_jax.environment.modules import DIGITS, EMPTY
+from main_jax.programs.facts import (
+    EXPECTED,
+    N,
+    ONE,
+    ORIGINAL,
+    STEPS,
+    Count,
+    Fact,
+    InState,
+    IsZero,
+    NotNegative,
+    Region,
+    Snapshot,
+    Term,
+    history,
+    layout_of,
+    minus,
+    plus,
+    shifted,
+    term,
+)
+from main_jax.programs.interpreter import Run, run, start_of
+from main_jax.programs.program import Program
+from main_jax.programs.specification import Specification, Transducer, inputs_to_try
+from main_jax.programs.vocabulary import (
+    ANYWHERE,
+    Condition,
+    Holds,
+    Situation,
+    Stands,
+    head_names,
+    places_of,
+)
+
+NUM_RUNS = 400
+LARGEST_CONSTANT = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Phase:
+    fired: tuple[int, ...]  # the rules, for the module and each head
+    module: str
+    answers: tuple[bool, ...]  # to position_questions
+
+    def __str__(self):
+        return f"{self.module} by rules {self.fired}, {self.answers}"
+
+
+Invariant = dict[Phase, list[Fact]]
+
+
+def position_questions(program: Program) -> list[Stands]:
+    asked = [
+        condition.question
+        for rules in program.rules.values()
+        for rule in rules
+        for condition in rule.guard
+        if isinstance(condition.question, Stands)
+    ]
+    return list(dict.fromkeys(asked))
+
+
+def snapshots(
+    program: Program, specification: Specification, made: Run
+) -> Iterator[tuple[Phase, Snapshot]]:
+    """The states of a run between its steps."""
+    task, questions = program.task, position_questions(program)
+    operands = task.parse(made.text)
+    start, landmarks = start_of(task, operands)
+    states, counts = history(specification, operands)
+    for number, step in enumerate(made.steps, start=1):
+        if step.module == HALT:
+            return
+        heads = dict(zip(head_names(task), step.heads, strict=True))
+        situation = Situation(step.tape, {**landmarks, **heads}, step.module)
+        answers = tuple(question.answer(situation) for question in questions)
+        yield (
+            Phase(step.fired, step.module, answers),
+            Snapshot(
+                n=task.input_length(operands),
+                steps=number,
+                heads=heads,
+                tape=step.tape,
+                original=start,
+                expected=made.expected,
+                states=states,
+                counts=counts,
+            ),
+        )
+
+
+def sample(program: Program, specification: Specification) -> dict[Phase, list[Snapshot]]:
+    randomness = random.Random(0)
+    seen = defaultdict(list)
+    inputs = list(inputs_to_try(program.task, NUM_RUNS, seed=2))
+    for operands in inputs[:100] + inputs[-NUM_RUNS:]:
+        made = run(program, program.task.input_text(operands), randomness.choice)
+        for phase, snapshot in snapshots(program, specification, made):
+            seen[phase].append(snapshot)
+    return seen
+
+
+def guess(program: Program, specification: Specification) -> Invariant:
+    shapes = _Shapes(program, specification)
+    seen = sample(program, specification)
+    return {phase: list(dict.fromkeys(shapes.facts(states))) for phase, states in seen.items()}
+
+
+class _Shapes:
+    """The facts that may be true of a program, apart from constants, which come from states."""
+
+    def __init__(self, program: Program, specification: Specification):
+        task, self.layout = program.task, layout_of(program.task)
+        self.specification = specification
+        self.heads = {name: term({name: 1}) for name in _heads_that_matter(program)}
+        fixed = list(self.layout.landmarks.values())
+        self.positions = [*self.heads.values(), *fixed]
+        digits = DIGITS[: task.base]
+        asked = [
+            c.question.characters
+            for rules in program.rules.values()
+            for rule in rules
+            for c in rule.guard
+            if isinstance(c.question, Holds)
+        ]
+        self.contents = list(dict.fromkeys([ORIGINAL, EXPECTED, EMPTY, digits, *asked]))
+        self.reads = [
+            shifted(self._step_of(head, begin), by)
+            for head in self.heads.values()
+            for begin in self.layout.operands
+            for by in (0, 1)
+        ]
+        ends = [*fixed, *(shifted(at, 1) for at in fixed), self.layout.length]
+        heads = [shifted(at, by) for at in self.heads.values() for by in (0, 1)]
+        self.bounds = list(dict.fromkeys(ends + heads))
+        self.singles = [shifted(at, by) for at in self.heads.values() for by in range(-2, 3)]
+
+    def _step_of(self, head: Term, begin: Term) -> Term:
+        """How many digits a transducer has read when it comes to a cell of an operand."""
+        index = minus(head, begin)
+        if isinstance(self.specification, Transducer) and self.specification.backwards:
+            return minus(term({N: 1, ONE: -1}), index)
+        return index
+
+    def facts(self, states: list[Snapshot]) -> Iterator[Fact]:
+        yield from self._equalities(states)
+        yield from self._differences(states)
+        yield from self._regions(states)
+        yield from self._transducer_states(states)
+
+    def _columns(self) -> list[Term]:
+        atoms = [ONE, N, STEPS, *self.heads]
+        columns = [term({atom: 1}) for atom in atoms]
+        if isinstance(self.specification, Transducer) and not self.specification.steady:
+            columns += [term({Count(read): 1}) for read in self.reads]
+            columns.append(term({Count(term({N: 1})): 1}))
+        return columns
+
+    def _equalities(self, states) -> Iterator[Fact]:
+        columns = self._columns()
+        rows = {tuple(state.value(column) for column in columns) for state in states}
+        for factors in _null_space(sorted(rows), len(columns)):
+            total = ()
+            for column, factor in zip(columns, factors, strict=True):
+                total = plus(total, column, factor)
+            if total:
+                yield IsZero(total)
+
+    def _differences(self, states) -> Iterator[Fact]:
+        """left - right is a small constant, or no smaller than one."""
+        ends = [*self.positions, term({STEPS: 1}), term({N: 1})]
+        values = {end: np.array([state.value(end) for state in states]) for end in ends}
+        for left, right in itertools.permutations(dict.fromkeys(ends), 2):
+            differences = values[left] - values[right]
+            least = int(differences.min())
+            if set(dict(left)) | set(dict(right)) <= {ONE, N, STEPS} and STEPS not in dict(left):
+                if N not in dict(left) or STEPS not in dict(right):
+                    continue
+            if abs(least) <= LARGEST_CONSTANT:
+                difference = shifted(minus(left, right), -least)
+                yield IsZero(difference) if differences.max() == least else NotNegative(difference)
+
+    def _regions(self, states) -> Iterator[Fact]:
+        bounds = list(dict.fromkeys(self.bounds + self.singles))
+        values = {b: np.array([state.value(b) for state in states]) for b in bounds}
+        pairs = list(itertools.permutations(self.bounds, 2))
+        for single in self.singles:
+            values[shifted(single, 1)] = values[single] + 1
+            pairs.append((single, shifted(single, 1)))
+        # Two ways to say the same of every state seen are one candidate.
+        distinct = {}
+        for begin, end in pairs:
+            if np.any(values[begin] < values[end]):
+                distinct.setdefault((values[begin].tobytes(), values[end].tobytes()), (begin, end))
+        for what in self.contents:
+            wrong = [_wrong_before(state, what) for state in states]
+            for begin, end in distinct.values():
+                if _none_wrong(wrong, values[begin], values[end]):
+                    yield Region(begin, end, what)
+
+    def _transducer_states(self, states) -> Iterator[Fact]:
+        if not isinstance(self.specification, Transducer) or self.specification.num_states == 1:
+            return
+        for read in [*self.reads, term({N: 1})]:
+            found = {state.states[min(max(state.value(read), 0), state.n)] for state in states}
+            if len(found) == 1:
+                yield InState(read, found.pop())
+
+
+def _heads_that_matter(program: Program) -> list[str]:
+    """Those that a guard or a target speaks of, or that go where a rule says."""
+    named = {
+        place.anchor
+        for rules in program.rules.values()
+        for rule in rules
+        for condition in rule.guard
+        if isinstance(condition, Condition)
+        for place in places_of(condition.question)
+    }
+    return [
+        head
+        for head in head_names(program.task)
+        if head in named or any(ANYWHERE not in rule.targets for rule in program.rules[head])
+    ]
+
+
+def _wrong_before(state: Snapshot, what: str) -> np.ndarray:
+    """How many cells before each hold something else."""
+    wrong = [not state.cell_holds(cell, what) for cell in range(len(state.tape))]
+    return np.concatenate([[0], np.cumsum(wrong)])
+
+
+def _none_wrong(wrong: list[np.ndarray], begins: np.ndarray, ends: np.ndarray) -> bool:
+    for before, begin, end in zip(wrong, begins, ends, strict=True):
+        if begin < end and (begin < 0 or end >= len(before) or before[end] != before[begin]):
+            return False
+    return True
+
+
+def _null_space(rows, width: int) -> Iterator[list[int]]:
+    """Whole numbers whose products with every row add up to 0; as many as are independent."""
+    reduced: dict[int, list[Fraction]] = {}  # by the column of each row's leading 1
+    for row in rows:
+        row = [Fraction(value) for value in row]
+        for pivot, other in reduced.items():
+            row = [a - row[pivot] * b for a, b in zip(row, other, strict=True)]
+        pivot = next((column for column, value in enumerate(row) if value), None)
+        if pivot is None:
+            continue
+        row = [value / row[pivot] for value in row]
+        for key, other in reduced.items():
+            reduced[key] = [a - other[pivot] * b for a, b in zip(other, row, strict=True)]
+        reduced[pivot] = row
+    for free in set(range(width)) - reduced.keys():
+        factors = [Fraction(int(column == free)) for column in range(width)]
+        for pivot, row in reduced.items():
+            factors[pivot] = -row[free]
+        scale = np.lcm.reduce([factor.denominator for factor in factors])
+        yield [int(factor * int(scale)) for factor in factors]

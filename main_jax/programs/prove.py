@@ -1,0 +1,251 @@
+"""Proves that a program is right for every input of every length, or finds an input where not.
+
+What is to be shown, under every open choice: in every state that is reached some rule applies to
+each choice, heads stay on the tape, the program halts before the step limit, and when it halts,
+every target cell holds what the specification asks for. See docs/programs.md.
+"""
+
+import dataclasses
+from collections.abc import Iterator
+
+import z3
+
+from main_jax.environment.game import HALT
+from main_jax.programs.facts import Region
+from main_jax.programs.invariants import Invariant, Phase, guess, position_questions
+from main_jax.programs.program import Program, Rule
+from main_jax.programs.specification import Specification
+from main_jax.programs.symbolic import Encoding, State, unique
+from main_jax.programs.vocabulary import ANYWHERE, MODULE, head_names, places_of
+
+PROVED, WRONG, NOT_PROVED = "proved", "wrong", "not proved"
+MILLISECONDS = 20_000  # for one question
+
+
+@dataclasses.dataclass(frozen=True)
+class Proof:
+    invariant: Invariant
+    failed: list[str]  # what could not be shown; nothing if all could
+
+
+@dataclasses.dataclass(frozen=True)
+class Path:
+    """One way through the rules: for each choice, the number of the rule that applies."""
+
+    module: str
+    fired: tuple[int, ...]
+    conditions: tuple  # in the state before
+
+
+class Prover:
+    """The questions about one program, for whatever invariant."""
+
+    def __init__(self, program: Program, specification: Specification):
+        self.program = program
+        self.encoding = Encoding(program, specification)
+        self.heads = head_names(program.task)
+        self.questions = position_questions(program)
+        self.witness = z3.Int("witness")
+        self.places = unique_places(program)
+
+    def prove(self, invariant: Invariant) -> Proof:
+        """Drops facts that are not inductive until all are, then looks whether they suffice."""
+        self._keep_inductive(invariant)
+        failed = [problem for phase in (None, *invariant) for problem in self.gaps(phase, invariant)]
+        return Proof(invariant, failed)
+
+    def _keep_inductive(self, invariant: Invariant) -> None:
+        waiting: list[Phase | None] = [None, *invariant]
+        while waiting:
+            phase = waiting.pop(0)
+            state = self._state(phase)
+            for path, solver in self._paths(phase, state, invariant):
+                if path.module == HALT:
+                    continue
+                for after in self._drop_along(path, state, solver, invariant):
+                    if after not in waiting:
+                        waiting.append(after)
+
+    def _drop_along(self, path: Path, state: State, solver, invariant) -> Iterator[Phase]:
+        """Drops what one step does not preserve; the phases that it drops anything from."""
+        later, moves = self._step(path, state)
+        solver.push()
+        solver.add(*moves)
+        for after in self._phases_of(path, invariant):
+            solver.push()
+            solver.add(self._in_phase(after, later))
+            facts = invariant[after]
+            says = [self.encoding.says(fact, later, self.witness) for fact in facts]
+            dropped = _false_in_some_model(solver, says)
+            if dropped:
+                invariant[after] = [f for i, f in enumerate(facts) if i not in dropped]
+                yield after
+            solver.pop()
+        solver.pop()
+
+    def gaps(self, phase: Phase | None, invariant: Invariant) -> Iterator[str]:
+        """What does not follow from the facts of a phase."""
+        state = self._state(phase)
+        name = f"after {phase}" if phase else "at the start"
+        for choice, rules in self.program.rules.items():
+            solver = self._solver(phase, state, invariant)
+            solver.add(*(z3.Not(self._applies(rule, state)) for rule in rules))
+            if solver.check() != z3.unsat:
+                yield f"{name}: some rule for {choice} applies"
+        for path, solver in self._paths(phase, state, invariant):
+            for what, denial in self._denials(path, state, invariant):
+                solver.push()
+                solver.add(*denial)
+                if solver.check() != z3.unsat:
+                    yield f"{name}, {path.module} by rules {path.fired}: {what}"
+                solver.pop()
+
+    def _denials(self, path: Path, state: State, invariant) -> Iterator[tuple[str, list]]:
+        """What must not be possible along a path, by what is shown when it is not."""
+        encoding = self.encoding
+        if path.module == HALT:
+            target = self.witness - encoding.of_n(encoding.layout.target)
+            inside = z3.And(target >= 0, encoding.on_tape(self.witness))
+            right = state.token(self.witness) == encoding.expected(target)
+            yield "every target cell is right when it halts", [inside, z3.Not(right)]
+            return
+        for head, number in zip(self.heads, path.fired[1:], strict=True):
+            for target in self.program.rules[head][number].targets:
+                cell = None if target == ANYWHERE else encoding.cell(target, state)
+                if target != ANYWHERE:
+                    off = [] if cell is None else [z3.Not(encoding.on_tape(cell))]
+                    yield f"{head} is on the tape at {target}", off
+        yield "it halts before the step limit", [z3.Not(encoding.before_limit(state.steps + 1))]
+        later, moves = self._step(path, state)
+        phases = self._phases_of(path, invariant)
+        known = [self._in_phase(after, later) for after in phases]
+        yield "the next state is in a known phase", [*moves, *map(z3.Not, known)]
+        for after, here in zip(phases, known, strict=True):
+            says = [encoding.says(fact, later, self.witness) for fact in invariant[after]]
+            yield f"facts of {after} hold", [*moves, here, z3.Not(z3.And(*says))]
+
+    def _phases_of(self, path: Path, invariant) -> list[Phase]:
+        return [p for p in invariant if (p.fired, p.module) == (path.fired, path.module)]
+
+    def _in_phase(self, phase: Phase, state: State):
+        answers = [self.encoding.answer_to(question, state) for question in self.questions]
+        return z3.And(*(a == b for a, b in zip(answers, phase.answers, strict=True)))
+
+    def _state(self, phase: Phase | None) -> State:
+        return self.encoding.some_state(phase.module) if phase else self.encoding.start()
+
+    def _applies(self, rule: Rule, state: State):
+        answers = [self.encoding.answer_to(c.question, state) == c.answer for c in rule.guard]
+        return z3.And(*answers)
+
+    def _solver(self, phase: Phase | None, state: State, invariant):
+        """With all that is known before a step."""
+        encoding = self.encoding
+        cells = [encoding.cell(place, state) for place in self.places]
+        moved = [z3.Int(f"next_{head}") for head in self.heads]
+        cells = unique([c for c in cells if c is not None] + moved + [self.witness])
+        solver = z3.SolverFor("QF_UFLIA")
+        solver.set("timeout", MILLISECONDS)
+        solver.add(*encoding.knowledge(cells, state))
+        if phase is not None:
+            solver.add(self._in_phase(phase, state), state.steps >= 1)
+            solver.add(*(encoding.on_tape(head) for head in state.heads.values()))
+            for fact in invariant[phase]:
+                at = cells if isinstance(fact, Region) else [self.witness]
+                solver.add(*(encoding.says(fact, state, cell) for cell in at))
+        return solver
+
+    def _paths(self, phase, state: State, invariant) -> Iterator[tuple[Path, z3.Solver]]:
+        """Every way through the rules that may be possible, with a solver that assumes it."""
+        solver = self._solver(phase, state, invariant)
+        module_rules = self.program.rules[MODULE]
+        for number, condition in self._rules_that_may_apply(solver, module_rules, state):
+            solver.push()
+            solver.add(condition)
+            modules = module_rules[number].targets
+            if HALT in modules:
+                yield Path(HALT, (number,), ()), solver
+            for fired in self._head_rules(solver, state, self.heads, (number,)):
+                for module in modules:
+                    if module != HALT:
+                        yield Path(module, fired, ()), solver
+            solver.pop()
+
+    def _head_rules(self, solver, state, heads, fired) -> Iterator[tuple[int, ...]]:
+        if not heads:
+            yield fired
+            return
+        for number, condition in self._rules_that_may_apply(
+            solver, self.program.rules[heads[0]], state
+        ):
+            solver.push()
+            solver.add(condition)
+            yield from self._head_rules(solver, state, heads[1:], (*fired, number))
+            solver.pop()
+
+    def _rules_that_may_apply(self, solver, rules, state) -> Iterator[tuple[int, z3.BoolRef]]:
+        earlier = []
+        for number, rule in enumerate(rules):
+            applies = self._applies(rule, state)
+            condition = z3.And(applies, *map(z3.Not, earlier))
+            earlier.append(applies)
+            solver.push()
+            solver.add(condition)
+            possible = solver.check() != z3.unsat
+            solver.pop()
+            if possible:
+                yield number, condition
+
+    def _step(self, path: Path, state: State) -> tuple[State, list]:
+        """The state after, and how its heads come from the state before."""
+        encoding = self.encoding
+        heads = {head: z3.Int(f"next_{head}") for head in self.heads}
+        moves = []
+        for head, number in zip(self.heads, path.fired[1:], strict=True):
+            targets = self.program.rules[head][number].targets
+            cells = [encoding.cell(t, state) for t in targets if t != ANYWHERE]
+            options = [heads[head] == cell for cell in cells if cell is not None]
+            moves.append(encoding.on_tape(heads[head]))
+            if ANYWHERE not in targets:
+                moves.append(z3.Or(*options))
+        return encoding.after(state, path.module, heads), moves
+
+
+def unique_places(program: Program):
+    """The cells that its guards ask about, and its heads."""
+    from main_jax.programs.vocabulary import Place
+
+    asked = [
+        place
+        for rules in program.rules.values()
+        for rule in rules
+        for condition in rule.guard
+        for place in places_of(condition.question)
+    ]
+    return list(dict.fromkeys([*asked, *(Place(head) for head in head_names(program.task))]))
+
+
+def _false_in_some_model(solver, formulas: list) -> set[int]:
+    """The numbers of formulas that need not hold; all of them where the solver does not know."""
+    waiting, dropped = dict(enumerate(formulas)), set()
+    while waiting:
+        solver.push()
+        solver.add(z3.Not(z3.And(*waiting.values())))
+        verdict = solver.check()
+        false = set(waiting)
+        if verdict == z3.sat:
+            model = solver.model()
+            false = {
+                i for i, f in waiting.items() if not z3.is_true(model.eval(f, model_completion=True))
+            }
+        solver.pop()
+        if verdict == z3.unsat:
+            return dropped
+        dropped |= false
+        for number in false:
+            del waiting[number]
+    return dropped
+
+
+def prove(program: Program, specification: Specification) -> Proof:
+    return Prover(program, specification).prove(guess(program, specification))
