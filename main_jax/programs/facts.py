@@ -124,9 +124,7 @@ def layout_of(task: Task) -> Layout:
     length = plus(target, term({ONE: cells[0] - slope, N: slope}))
     ends = {START: (), END: shifted(length, -1)}
     names = landmark_names(task)
-    return Layout(
-        dict(zip(names, landmarks, strict=False)) | ends, tuple(operands), target, length
-    )
+    return Layout(dict(zip(names, landmarks, strict=False)) | ends, tuple(operands), target, length)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -192,9 +190,7 @@ def fact_to_data(fact: Fact) -> dict:
 
 
 def _term_to_data(base: Term) -> list:
-    return [
-        [{"count": _term_to_data(a.read)} if isinstance(a, Count) else a, f] for a, f in base
-    ]
+    return [[{"count": _term_to_data(a.read)} if isinstance(a, Count) else a, f] for a, f in base]
 
 
 def fact_from_data(data: dict) -> Fact:

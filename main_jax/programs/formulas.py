@@ -8,7 +8,7 @@ import functools
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-import z3
+from main_jax.programs.smt import Expression, both, choose, constant, either
 
 
 def _python_if(condition, if_true, if_false):
@@ -35,70 +35,56 @@ def _shapes(base: int, arity: int) -> Iterable[Callable]:
             yield lambda choose, xs, i=i, j=j, s=sign, c=c: modulo(choose, xs[i] + s * xs[j] + c)
 
 
-def member(value, numbers: Iterable[int]):
-    """That a solver's value is among the numbers, by intervals."""
+def member(value, numbers: Iterable[int]) -> Expression:
+    """That a value is among the numbers, by intervals."""
     numbers = sorted(set(numbers))
     cases = []
     while numbers:
         last = next((i for i, x in enumerate(numbers) if x != numbers[0] + i), len(numbers))
         run, numbers = numbers[:last], numbers[last:]
-        ends = [value >= run[0], value <= run[-1]]
-        cases.append(value == run[0] if len(run) == 1 else z3.And(*ends))
-    return z3.Or(*cases) if cases else z3.BoolVal(False)
+        ends = both(value >= run[0], value <= run[-1])
+        cases.append(value == run[0] if len(run) == 1 else ends)
+    return either(*cases)
 
 
-def formula(table: Mapping[tuple[int, ...], int], base: int, arguments: Sequence):
-    """The table's value at a solver's arguments, which must be keys of it."""
-    return _compile(tuple(sorted(table.items())), base)(arguments)
+def formula(table: Mapping[tuple[int, ...], int], base: int, arguments: Sequence) -> Expression:
+    """The table's value at arguments that must be keys of it."""
+    return _compiled(tuple(sorted(table.items())), base)(arguments)
 
 
 @functools.cache
-def _compile(items, base: int) -> Callable:
-    table = dict(items)
-    values = set(table.values())
+def _compiled(items, base: int) -> Callable:
+    values = {value for _, value in items}
     if len(values) == 1:
         (value,) = values
-        return lambda arguments: z3.IntVal(value)
-    arity = len(items[0][0])
-    for shape in _shapes(base, arity):
+        return lambda arguments: constant(value)
+    for shape in _shapes(base, len(items[0][0])):
         if all(shape(_python_if, key) == value for key, value in items):
-            return lambda arguments: shape(z3.If, arguments)
-    split = _split(table, base, arity)
-    return split or functools.partial(_cases, table)
+            return functools.partial(shape, choose)
+    # By the first argument that varies: digits and others apart, or else value by value
+    axis = next(
+        axis for axis in range(len(items[0][0])) if len({key[axis] for key, _ in items}) > 1
+    )
+    keys = sorted({key[axis] for key, _ in items})
+    low = {key for key in keys if key < base}
+    groups = [low, keys - low] if 0 < len(low) < len(keys) else _by_result(items, axis)
+    parts = [tuple(item for item in items if item[0][axis] in group) for group in groups]
+    return functools.partial(_cases, axis, groups, [_compiled(part, base) for part in parts])
 
 
-def _split(table, base: int, arity: int) -> Callable | None:
-    """By one argument: into digits and others, or else value by value while there are few."""
-    for axis in range(arity):
-        keys = {key[axis] for key in table}
-        digits = {k for k in keys if k < base}
-        if digits and digits != keys:
-            parts = [
-                {k: v for k, v in table.items() if (k[axis] in digits) == d} for d in (True, False)
-            ]
-            low, high = (_compile(tuple(sorted(part.items())), base) for part in parts)
-            return lambda xs: z3.If(xs[axis] < base, low(xs), high(xs))
-    if arity > 1:
-        keys = sorted({key[0] for key in table})
-        parts = [{k: v for k, v in table.items() if k[0] == value} for value in keys]
-        return functools.partial(
-            _by_first, [_compile(tuple(sorted(part.items())), base) for part in parts], keys
-        )
-    return None
+def _by_result(items, axis: int) -> list[set[int]]:
+    """The values of one argument that all give the same results, together."""
+    results = {}
+    for key, value in items:
+        results.setdefault(key[axis], []).append((key[:axis] + key[axis + 1 :], value))
+    groups = {}
+    for key, result in results.items():
+        groups.setdefault(tuple(result), set()).add(key)
+    return list(groups.values())
 
 
-def _by_first(parts, keys, arguments):
+def _cases(axis: int, groups, parts, arguments) -> Expression:
     result = parts[-1](arguments)
-    for part, key in zip(parts[:-1], keys[:-1], strict=True):
-        result = z3.If(arguments[0] == key, part(arguments), result)
-    return result
-
-
-def _cases(table, arguments):
-    """For one argument only."""
-    values = sorted(set(table.values()))
-    result = z3.IntVal(values[-1])
-    for value in values[:-1]:
-        keys = [key[0] for key, v in table.items() if v == value]
-        result = z3.If(member(arguments[0], keys), value, result)
+    for group, part in zip(groups[:-1], parts[:-1], strict=True):
+        result = choose(member(arguments[axis], group), part(arguments), result)
     return result

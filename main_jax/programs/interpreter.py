@@ -53,13 +53,13 @@ class Run:
 @functools.cache
 def _character_table(task: Task) -> dict[str, dict[tuple[str, ...], str]]:
     """What each module writes, by the characters that it reads."""
-    characters = task.vocabulary.characters
+    vocabulary = task.vocabulary
     tables = {}
     for module in task.modules:
         table = np.asarray(module_table(task, module))
         tables[module.name] = {
-            tuple(characters[i] for i in index): "".join(characters[token] for token in table[index])
-            for index in itertools.product(range(len(characters)), repeat=task.num_reads)
+            tuple(vocabulary.decode(index)): vocabulary.decode(table[index])
+            for index in itertools.product(range(vocabulary.size), repeat=task.num_reads)
         }
     return tables
 
@@ -181,5 +181,3 @@ def every_run(program: Program, text: str, limit: int) -> Iterator[Run]:
         if not script:
             return
         script[-1] += 1
-
-

@@ -18,7 +18,6 @@ from main_jax.environment.game import HALT
 from main_jax.environment.modules import DIGITS, EMPTY
 from main_jax.programs.facts import (
     EXPECTED,
-    N,
     ONE,
     ORIGINAL,
     STEPS,
@@ -26,6 +25,7 @@ from main_jax.programs.facts import (
     Fact,
     InState,
     IsZero,
+    N,
     NotNegative,
     Region,
     Snapshot,
@@ -191,9 +191,6 @@ class _Shapes:
         for left, right in itertools.permutations(dict.fromkeys(ends), 2):
             differences = values[left] - values[right]
             least = int(differences.min())
-            if set(dict(left)) | set(dict(right)) <= {ONE, N, STEPS} and STEPS not in dict(left):
-                if N not in dict(left) or STEPS not in dict(right):
-                    continue
             if abs(least) <= LARGEST_CONSTANT:
                 difference = shifted(minus(left, right), -least)
                 yield IsZero(difference) if differences.max() == least else NotNegative(difference)

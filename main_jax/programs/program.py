@@ -170,7 +170,9 @@ def _rule_from_data(choice: str, data: dict) -> Rule:
 
 def _condition_from_data(data: dict) -> Condition:
     fields = {name: value for name, value in data.items() if name not in ("question", "answer")}
-    fields = {n: Place(**value) if isinstance(value, dict) else value for n, value in fields.items()}
+    fields = {
+        n: Place(**value) if isinstance(value, dict) else value for n, value in fields.items()
+    }
     return Condition(QUESTIONS[data["question"]](**fields), bool(data["answer"]))
 
 

@@ -8,18 +8,16 @@ every target cell holds what the specification asks for. See docs/programs.md.
 import dataclasses
 from collections.abc import Iterator
 
-import z3
-
 from main_jax.environment.game import HALT
 from main_jax.programs.facts import Region
 from main_jax.programs.invariants import Invariant, Phase, guess, position_questions
 from main_jax.programs.program import Program, Rule
+from main_jax.programs.smt import UNSAT, Expression, Solver, both, either, no
 from main_jax.programs.specification import Specification
 from main_jax.programs.symbolic import Encoding, State, unique
 from main_jax.programs.vocabulary import ANYWHERE, MODULE, head_names, places_of
 
 PROVED, WRONG, NOT_PROVED = "proved", "wrong", "not proved"
-MILLISECONDS = 20_000  # for one question
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,13 +43,15 @@ class Prover:
         self.encoding = Encoding(program, specification)
         self.heads = head_names(program.task)
         self.questions = position_questions(program)
-        self.witness = z3.Int("witness")
+        self.witness = Expression("witness")
         self.places = unique_places(program)
 
     def prove(self, invariant: Invariant) -> Proof:
         """Drops facts that are not inductive until all are, then looks whether they suffice."""
         self._keep_inductive(invariant)
-        failed = [problem for phase in (None, *invariant) for problem in self.gaps(phase, invariant)]
+        failed = [
+            problem for phase in (None, *invariant) for problem in self.gaps(phase, invariant)
+        ]
         return Proof(invariant, failed)
 
     def _keep_inductive(self, invariant: Invariant) -> None:
@@ -76,7 +76,7 @@ class Prover:
             solver.add(self._in_phase(after, later))
             facts = invariant[after]
             says = [self.encoding.says(fact, later, self.witness) for fact in facts]
-            dropped = _false_in_some_model(solver, says)
+            dropped = solver.not_implied(says)
             if dropped:
                 invariant[after] = [f for i, f in enumerate(facts) if i not in dropped]
                 yield after
@@ -89,14 +89,14 @@ class Prover:
         name = f"after {phase}" if phase else "at the start"
         for choice, rules in self.program.rules.items():
             solver = self._solver(phase, state, invariant)
-            solver.add(*(z3.Not(self._applies(rule, state)) for rule in rules))
-            if solver.check() != z3.unsat:
+            solver.add(*(no(self._applies(rule, state)) for rule in rules))
+            if solver.check() != UNSAT:
                 yield f"{name}: some rule for {choice} applies"
         for path, solver in self._paths(phase, state, invariant):
             for what, denial in self._denials(path, state, invariant):
                 solver.push()
                 solver.add(*denial)
-                if solver.check() != z3.unsat:
+                if solver.check() != UNSAT:
                     yield f"{name}, {path.module} by rules {path.fired}: {what}"
                 solver.pop()
 
@@ -105,47 +105,46 @@ class Prover:
         encoding = self.encoding
         if path.module == HALT:
             target = self.witness - encoding.of_n(encoding.layout.target)
-            inside = z3.And(target >= 0, encoding.on_tape(self.witness))
+            inside = both(target >= 0, encoding.on_tape(self.witness))
             right = state.token(self.witness) == encoding.expected(target)
-            yield "every target cell is right when it halts", [inside, z3.Not(right)]
+            yield "every target cell is right when it halts", [inside, no(right)]
             return
         for head, number in zip(self.heads, path.fired[1:], strict=True):
             for target in self.program.rules[head][number].targets:
                 cell = None if target == ANYWHERE else encoding.cell(target, state)
                 if target != ANYWHERE:
-                    off = [] if cell is None else [z3.Not(encoding.on_tape(cell))]
+                    off = [] if cell is None else [no(encoding.on_tape(cell))]
                     yield f"{head} is on the tape at {target}", off
-        yield "it halts before the step limit", [z3.Not(encoding.before_limit(state.steps + 1))]
+        yield "it halts before the step limit", [no(encoding.before_limit(state.steps + 1))]
         later, moves = self._step(path, state)
         phases = self._phases_of(path, invariant)
         known = [self._in_phase(after, later) for after in phases]
-        yield "the next state is in a known phase", [*moves, *map(z3.Not, known)]
+        yield "the next state is in a known phase", [*moves, *map(no, known)]
         for after, here in zip(phases, known, strict=True):
             says = [encoding.says(fact, later, self.witness) for fact in invariant[after]]
-            yield f"facts of {after} hold", [*moves, here, z3.Not(z3.And(*says))]
+            yield f"facts of {after} hold", [*moves, here, no(both(*says))]
 
     def _phases_of(self, path: Path, invariant) -> list[Phase]:
         return [p for p in invariant if (p.fired, p.module) == (path.fired, path.module)]
 
     def _in_phase(self, phase: Phase, state: State):
         answers = [self.encoding.answer_to(question, state) for question in self.questions]
-        return z3.And(*(a == b for a, b in zip(answers, phase.answers, strict=True)))
+        return both(*(a == b for a, b in zip(answers, phase.answers, strict=True)))
 
     def _state(self, phase: Phase | None) -> State:
         return self.encoding.some_state(phase.module) if phase else self.encoding.start()
 
     def _applies(self, rule: Rule, state: State):
         answers = [self.encoding.answer_to(c.question, state) == c.answer for c in rule.guard]
-        return z3.And(*answers)
+        return both(*answers)
 
     def _solver(self, phase: Phase | None, state: State, invariant):
         """With all that is known before a step."""
         encoding = self.encoding
         cells = [encoding.cell(place, state) for place in self.places]
-        moved = [z3.Int(f"next_{head}") for head in self.heads]
+        moved = [Expression(f"next_{head}") for head in self.heads]
         cells = unique([c for c in cells if c is not None] + moved + [self.witness])
-        solver = z3.SolverFor("QF_UFLIA")
-        solver.set("timeout", MILLISECONDS)
+        solver = Solver(encoding.constants, encoding.functions)
         solver.add(*encoding.knowledge(cells, state))
         if phase is not None:
             solver.add(self._in_phase(phase, state), state.steps >= 1)
@@ -155,7 +154,7 @@ class Prover:
                 solver.add(*(encoding.says(fact, state, cell) for cell in at))
         return solver
 
-    def _paths(self, phase, state: State, invariant) -> Iterator[tuple[Path, z3.Solver]]:
+    def _paths(self, phase, state: State, invariant) -> Iterator[tuple[Path, Solver]]:
         """Every way through the rules that may be possible, with a solver that assumes it."""
         solver = self._solver(phase, state, invariant)
         module_rules = self.program.rules[MODULE]
@@ -183,15 +182,15 @@ class Prover:
             yield from self._head_rules(solver, state, heads[1:], (*fired, number))
             solver.pop()
 
-    def _rules_that_may_apply(self, solver, rules, state) -> Iterator[tuple[int, z3.BoolRef]]:
+    def _rules_that_may_apply(self, solver, rules, state) -> Iterator[tuple[int, Expression]]:
         earlier = []
         for number, rule in enumerate(rules):
             applies = self._applies(rule, state)
-            condition = z3.And(applies, *map(z3.Not, earlier))
+            condition = both(applies, *map(no, earlier))
             earlier.append(applies)
             solver.push()
             solver.add(condition)
-            possible = solver.check() != z3.unsat
+            possible = solver.check() != UNSAT
             solver.pop()
             if possible:
                 yield number, condition
@@ -199,7 +198,7 @@ class Prover:
     def _step(self, path: Path, state: State) -> tuple[State, list]:
         """The state after, and how its heads come from the state before."""
         encoding = self.encoding
-        heads = {head: z3.Int(f"next_{head}") for head in self.heads}
+        heads = {head: Expression(f"next_{head}") for head in self.heads}
         moves = []
         for head, number in zip(self.heads, path.fired[1:], strict=True):
             targets = self.program.rules[head][number].targets
@@ -207,7 +206,7 @@ class Prover:
             options = [heads[head] == cell for cell in cells if cell is not None]
             moves.append(encoding.on_tape(heads[head]))
             if ANYWHERE not in targets:
-                moves.append(z3.Or(*options))
+                moves.append(either(*options))
         return encoding.after(state, path.module, heads), moves
 
 
@@ -223,28 +222,6 @@ def unique_places(program: Program):
         for place in places_of(condition.question)
     ]
     return list(dict.fromkeys([*asked, *(Place(head) for head in head_names(program.task))]))
-
-
-def _false_in_some_model(solver, formulas: list) -> set[int]:
-    """The numbers of formulas that need not hold; all of them where the solver does not know."""
-    waiting, dropped = dict(enumerate(formulas)), set()
-    while waiting:
-        solver.push()
-        solver.add(z3.Not(z3.And(*waiting.values())))
-        verdict = solver.check()
-        false = set(waiting)
-        if verdict == z3.sat:
-            model = solver.model()
-            false = {
-                i for i, f in waiting.items() if not z3.is_true(model.eval(f, model_completion=True))
-            }
-        solver.pop()
-        if verdict == z3.unsat:
-            return dropped
-        dropped |= false
-        for number in false:
-            del waiting[number]
-    return dropped
 
 
 def prove(program: Program, specification: Specification) -> Proof:

@@ -71,7 +71,9 @@ class Pointwise:
         cells = [""] * n
         for piece in self.pieces:
             for i in piece.numbers(n):
-                cells[i] = piece.table[tuple(operands[k.operand][k.of(i, n)] for k in piece.indices)]
+                cells[i] = piece.table[
+                    tuple(operands[k.operand][k.of(i, n)] for k in piece.indices)
+                ]
         return "".join(cells)
 
 
@@ -195,7 +197,7 @@ class _TooManyStates(Exception):
 
 
 def _learn_transducer(task: Task, backwards: bool) -> Transducer | None:
-    """States are what the rest of the input does to the rest of the output, tried on a few rests."""
+    """States are told apart by what the rest of the input adds, for a few rests."""
     alphabet = list(itertools.product(DIGITS[: task.base], repeat=task.num_operands))
     randomness = random.Random(0)
     rests = [(), *((symbols,) for symbols in alphabet)]

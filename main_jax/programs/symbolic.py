@@ -10,13 +10,11 @@ import dataclasses
 from collections.abc import Callable
 
 import numpy as np
-import z3
 
 from main_jax.environment.modules import DIGITS
 from main_jax.environment.task_check import module_table
 from main_jax.programs.facts import (
     EXPECTED,
-    N,
     ONE,
     ORIGINAL,
     STEPS,
@@ -25,6 +23,7 @@ from main_jax.programs.facts import (
     InState,
     IsZero,
     Layout,
+    N,
     NotNegative,
     Region,
     Term,
@@ -32,6 +31,16 @@ from main_jax.programs.facts import (
 )
 from main_jax.programs.formulas import formula, member
 from main_jax.programs.program import Program
+from main_jax.programs.smt import (
+    Expression,
+    both,
+    choose,
+    constant,
+    function,
+    implies,
+    total,
+    truth,
+)
 from main_jax.programs.specification import SPANS, Pointwise, Specification
 from main_jax.programs.vocabulary import (
     First,
@@ -52,8 +61,8 @@ OFF_TAPE = -1  # the token of cells that are none
 class State:
     """Before a step; without heads and module at first."""
 
-    steps: z3.ExprRef
-    heads: dict[str, z3.ExprRef]
+    steps: Expression
+    heads: dict[str, Expression]
     module: str | None
     token: Callable  # of a cell
 
@@ -63,19 +72,19 @@ class Encoding:
         self.program, self.specification = program, specification
         self.task = program.task
         self.layout: Layout = layout_of(self.task)
-        self.n = z3.Int("n")
-        integer = z3.IntSort()
-        self.tape = z3.Function("tape", integer, integer)
-        self.input = [
-            z3.Function(f"input_{k}", integer, integer) for k in range(self.task.num_operands)
-        ]
-        self.state_after = z3.Function("state", integer, integer)
-        self.count_after = z3.Function("count", integer, integer)
-        self.answer = z3.Function("answer", integer, integer)
+        self.n = Expression("n")
+        self.tape = function("tape")
+        self.input = [function(f"input_{k}") for k in range(self.task.num_operands)]
+        self.state_after = function("state")
+        self.count_after = function("count")
+        self.answer = function("answer")
+        inputs = [f"input_{k}" for k in range(self.task.num_operands)]
+        self.functions = ["tape", "state", "count", "answer", *inputs]
+        heads = head_names(self.task)
+        self.constants = ["n", "t", "witness", *heads, *(f"next_{head}" for head in heads)]
         self.characters = self.task.vocabulary.characters
         self.tables = {
-            module.name: np.asarray(module_table(self.task, module))
-            for module in self.task.modules
+            module.name: np.asarray(module_table(self.task, module)) for module in self.task.modules
         }
 
     # Terms and places
@@ -84,17 +93,17 @@ class Encoding:
         return self.value(base, None)
 
     def value(self, base: Term, state: State | None):
-        return z3.Sum([factor * self._atom(atom, state) for atom, factor in base] + [z3.IntVal(0)])
+        return total(factor * self._atom(atom, state) for atom, factor in base)
 
     def _atom(self, atom, state):
         if isinstance(atom, Count):
             return self.count_after(self._clamp(self.value(atom.read, state)))
         if atom in (ONE, N):
-            return z3.IntVal(1) if atom == ONE else self.n
+            return constant(1) if atom == ONE else self.n
         return state.steps if atom == STEPS else state.heads[atom]
 
     def _clamp(self, index):
-        return z3.If(index < 0, 0, z3.If(index > self.n, self.n, index))
+        return choose(index < 0, 0, choose(index > self.n, self.n, index))
 
     def cell(self, place: Place, state: State):
         """None where the anchor is a head that has been nowhere yet."""
@@ -105,7 +114,7 @@ class Encoding:
         return self.of_n(self.layout.landmarks[place.anchor]) + place.offset
 
     def on_tape(self, cell):
-        return z3.And(cell >= 0, cell < self.of_n(self.layout.length))
+        return both(cell >= 0, cell < self.of_n(self.layout.length))
 
     def before_limit(self, steps):
         """steps < int(steps_per_digit * n) + extra_steps"""
@@ -115,11 +124,11 @@ class Encoding:
     # States
 
     def start(self) -> State:
-        return State(z3.IntVal(0), {}, None, self.original)
+        return State(constant(0), {}, None, self.original)
 
     def some_state(self, module: str) -> State:
-        heads = {name: z3.Int(name) for name in head_names(self.task)}
-        return State(z3.Int("t"), heads, module, self.tape)
+        heads = {name: Expression(name) for name in head_names(self.task)}
+        return State(Expression("t"), heads, module, self.tape)
 
     def after(self, state: State, module: str, heads: dict) -> State:
         names = head_names(self.task)
@@ -138,43 +147,45 @@ class Encoding:
     def answer_to(self, question: Question, state: State):
         match question:
             case First():
-                return z3.BoolVal(state.module is None)
+                return truth(state.module is None)
             case LastModule():
-                return z3.BoolVal(state.module == question.name)
+                return truth(state.module == question.name)
             case Stands():
-                cells = self.cell(Place(question.anchor), state), self.cell(question.place, state)
-                return z3.BoolVal(False) if None in cells else cells[0] == cells[1]
+                here, there = (
+                    self.cell(place, state) for place in (Place(question.anchor), question.place)
+                )
+                return truth(False) if here is None or there is None else here == there
             case Holds():
                 token = self._token(question.place, state)
                 return member(token, map(self.characters.find, question.characters))
             case Same():
                 tokens = [self._token(p, state) for p in (question.place, question.other)]
-                return z3.And(tokens[0] == tokens[1], tokens[0] != OFF_TAPE)
+                return both(tokens[0] == tokens[1], tokens[0] != OFF_TAPE)
             case Less():
                 tokens = [self._token(p, state) for p in (question.place, question.other)]
-                digits = [z3.And(t >= 0, t < self.task.base) for t in tokens]
-                return z3.And(*digits, tokens[0] < tokens[1])
+                digits = [both(t >= 0, t < self.task.base) for t in tokens]
+                return both(*digits, tokens[0] < tokens[1])
 
     def _token(self, place: Place, state: State):
         cell = self.cell(place, state)
-        return z3.IntVal(OFF_TAPE) if cell is None else state.token(cell)
+        return constant(OFF_TAPE) if cell is None else state.token(cell)
 
     # What stands where
 
     def original(self, cell):
-        result = z3.IntVal(self.task.vocabulary.empty)
+        result = constant(self.task.vocabulary.empty)
         for name, begin in zip(self.task.landmark_tokens, self.layout.landmarks, strict=False):
             at = self.of_n(self.layout.landmarks[begin])
-            result = z3.If(cell == at, self.characters.index(name), result)
-        for number, begin in enumerate(self.layout.operands):
+            result = choose(cell == at, self.characters.index(name), result)
+        for number in range(self.task.num_operands):
             inside, index = self._within_operand(number, cell)
-            result = z3.If(inside, self.input[number](index), result)
-        return z3.If(self.on_tape(cell), result, OFF_TAPE)
+            result = choose(inside, self.input[number](index), result)
+        return choose(self.on_tape(cell), result, OFF_TAPE)
 
     def _within_operand(self, number: int, cell):
         index = cell - self.of_n(self.layout.operands[number])
         long = self.task.operand_names[number] in "xyz"
-        return z3.And(index >= 0, index < (self.n if long else 1)), index
+        return both(index >= 0, index < (self.n if long else 1)), index
 
     def holds(self, what: str, token, cell):
         if what == ORIGINAL:
@@ -191,30 +202,28 @@ class Encoding:
         if not specification.steady:
             return self.answer(number)
         rate = len(next(iter(specification.emitted.values())))
-        step = number / rate if rate > 1 else number
-        result = z3.IntVal(self.task.vocabulary.empty)
+        step = number // rate if rate > 1 else number
+        result = constant(self.task.vocabulary.empty)
         for state, text in specification.at_end.items():
             for position, character in enumerate(text):
-                here = z3.And(
-                    self.state_after(self.n) == state, number == rate * self.n + position
-                )
-                result = z3.If(here, self.characters.index(character), result)
+                here = both(self.state_after(self.n) == state, number == rate * self.n + position)
+                result = choose(here, self.characters.index(character), result)
         for position in range(rate):
             emitted = self._emitted(step, position)
-            here = z3.And(number >= 0, step < self.n, number == rate * step + position)
-            result = z3.If(here, emitted, result)
+            here = both(number >= 0, step < self.n, number == rate * step + position)
+            result = choose(here, emitted, result)
         return result
 
     def _pointwise(self, specification: Pointwise, number):
-        result = z3.IntVal(self.task.vocabulary.empty)
+        result = constant(self.task.vocabulary.empty)
         for piece in specification.pieces:
             begin, end = (times * self.n + shift for times, shift in SPANS[piece.span])
             arguments = [
                 self.input[k.operand](k.sign * number + k.times_n * self.n + k.shift)
                 for k in piece.indices
             ]
-            here = z3.And(number >= begin, number < end)
-            result = z3.If(here, self._by_digits(piece.table, arguments), result)
+            here = both(number >= begin, number < end)
+            result = choose(here, self._by_digits(piece.table, arguments), result)
         return result
 
     def _by_digits(self, table: dict, arguments):
@@ -255,9 +264,9 @@ class Encoding:
             if state.module is not None:
                 token = self.tape(cell)
                 known.append(
-                    z3.If(
+                    choose(
                         self.on_tape(cell),
-                        z3.And(token >= 0, token < self.task.vocabulary.size),
+                        both(token >= 0, token < self.task.vocabulary.size),
                         token == OFF_TAPE,
                     )
                 )
@@ -265,8 +274,8 @@ class Encoding:
             indices = [self._inputs_at(cell) for cell in cells]
             known += [self._is_digit(k, i) for group in indices for k, i in group]
             return known
-        steps = {str(s): s for cell in cells for s in self._steps_at(cell)}
-        steps |= {str(s): s for s in (z3.IntVal(0), self.n - 1)}
+        steps = {s.text: s for cell in cells for s in self._steps_at(cell)}
+        steps |= {s.text: s for s in (constant(0), self.n - 1)}
         for step in steps.values():
             known += self._transducer_at(step)
         if not self.specification.steady:
@@ -275,7 +284,7 @@ class Encoding:
 
     def _is_digit(self, number: int, index):
         token = self.input[number](index)
-        return z3.And(token >= 0, token < self.task.base)
+        return both(token >= 0, token < self.task.base)
 
     def _inputs_at(self, cell):
         """The digits that stand in a cell at first, or that decide what is to stand there."""
@@ -284,27 +293,27 @@ class Encoding:
         target = cell - self.of_n(self.layout.target)
         for piece in self.specification.pieces:
             for k in piece.indices:
-                yield k.operand, z3.simplify(k.sign * target + k.times_n * self.n + k.shift)
+                yield k.operand, k.sign * target + k.times_n * self.n + k.shift
 
     def _steps_at(self, cell):
         """The steps of the transducer that have to do with a cell."""
         for number in range(self.task.num_operands):
             index = self._within_operand(number, cell)[1]
-            yield z3.simplify(self.n - 1 - index if self.specification.backwards else index)
+            yield self.n - 1 - index if self.specification.backwards else index
         if self.specification.steady:
             rate = len(next(iter(self.specification.emitted.values())))
-            target = z3.simplify(cell - self.of_n(self.layout.target))
-            yield target / rate if rate > 1 else target
+            target = cell - self.of_n(self.layout.target)
+            yield target // rate if rate > 1 else target
 
     def _transducer_at(self, step) -> list:
         specification, following = self.specification, self.state_after(step + 1)
-        inside = z3.And(step >= 0, step < self.n)
+        inside = both(step >= 0, step < self.n)
         states = [self.state_after(i) for i in (step, step + 1)]
-        known = [z3.And(s >= 0, s < specification.num_states) for s in states]
+        known = [both(s >= 0, s < specification.num_states) for s in states]
         known += [self.state_after(0) == 0, self.count_after(0) == 0]
         index = self.n - 1 - step if specification.backwards else step
         known += [self._is_digit(number, index) for number in range(self.task.num_operands)]
-        known.append(z3.Implies(inside, following == self._of_step(specification.following, step)))
+        known.append(implies(inside, following == self._of_step(specification.following, step)))
         if not specification.steady:
             known += self._counts_at(step, inside)
         return known
@@ -315,10 +324,10 @@ class Encoding:
             raise ValueError("this transducer writes more than one cell at a time")
         now, later, all_of_them = (self.count_after(i) for i in (step, step + 1, self.n))
         adds = self._of_step(lengths, step)
-        writes = z3.Implies(adds == 1, self.answer(now) == self._emitted_if_any(step))
+        writes = implies(adds == 1, self.answer(now) == self._emitted_if_any(step))
         # By induction, as each step adds 0 or 1
-        bounds = z3.And(now >= 0, now <= step, later <= all_of_them, all_of_them <= self.n)
-        return [z3.Implies(inside, z3.And(later == now + adds, writes, bounds))]
+        bounds = both(now >= 0, now <= step, later <= all_of_them, all_of_them <= self.n)
+        return [implies(inside, both(later == now + adds, writes, bounds))]
 
     def _emitted_if_any(self, step):
         table = {
@@ -330,7 +339,7 @@ class Encoding:
     def _empty_beyond(self, cell):
         """Of transducers whose output may be shorter than the target: the rest stays empty."""
         number = cell - self.of_n(self.layout.target)
-        return z3.Implies(
+        return implies(
             number >= self.count_after(self.n), self.answer(number) == self.task.vocabulary.empty
         )
 
@@ -339,8 +348,8 @@ class Encoding:
     def at_cell(self, fact: Region, state: State, cell):
         """What a region says of one cell."""
         begin, end = self.value(fact.begin, state), self.value(fact.end, state)
-        inside = z3.And(cell >= begin, cell < end)
-        return z3.Implies(inside, self.holds(fact.holds, state.token(cell), cell))
+        inside = both(cell >= begin, cell < end)
+        return implies(inside, self.holds(fact.holds, state.token(cell), cell))
 
     def says(self, fact: Fact, state: State, witness):
         """A fact; of a region, that part that the witness stands for."""
@@ -356,11 +365,9 @@ class Encoding:
 
 
 def _written(token, cell, result):
-    return lambda asked: z3.If(asked == cell, result, token(asked))
+    return lambda asked: choose(asked == cell, result, token(asked))
 
 
 def unique(expressions) -> list:
     """Without repetition, in order."""
-    return list({expression.sexpr(): expression for expression in expressions}.values())
-
-
+    return list({expression.text: expression for expression in expressions}.values())

@@ -6,7 +6,7 @@ import pytest
 
 from main_jax.environment.modules import DIGITS
 from main_jax.environment.task import LONG_OPERANDS
-from main_jax.programs.interpreter import every_run, run
+from main_jax.programs.interpreter import run
 from main_jax.programs.program import from_json, to_json
 from tests.programs.by_hand import PROGRAMS
 from tests.tape_machine import ANSWERS, TapeMachine
