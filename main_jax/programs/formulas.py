@@ -62,10 +62,9 @@ def _compiled(items, base: int) -> Callable:
         if all(shape(_python_if, key) == value for key, value in items):
             return functools.partial(shape, choose)
     # By the first argument that varies: digits and others apart, or else value by value
-    axis = next(
-        axis for axis in range(len(items[0][0])) if len({key[axis] for key, _ in items}) > 1
-    )
-    keys = sorted({key[axis] for key, _ in items})
+    values_of = [set(column) for column in zip(*(key for key, _ in items), strict=True)]
+    axis = next(axis for axis, values in enumerate(values_of) if len(values) > 1)
+    keys = values_of[axis]
     low = {key for key in keys if key < base}
     groups = [low, keys - low] if 0 < len(low) < len(keys) else _by_result(items, axis)
     parts = [tuple(item for item in items if item[0][axis] in group) for group in groups]

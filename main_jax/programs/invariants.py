@@ -118,8 +118,9 @@ def sample(program: Program, specification: Specification) -> dict[Phase, list[S
     return seen
 
 
-def guess(program: Program, specification: Specification) -> Invariant:
-    shapes = _Shapes(program, specification)
+def guess(program: Program, specification: Specification, only_widest: bool) -> Invariant:
+    """All candidates, or fewer: of regions, none that lies within another one."""
+    shapes = _Shapes(program, specification, only_widest)
     seen = sample(program, specification)
     return {phase: list(dict.fromkeys(shapes.facts(states))) for phase, states in seen.items()}
 
@@ -127,12 +128,12 @@ def guess(program: Program, specification: Specification) -> Invariant:
 class _Shapes:
     """The facts that may be true of a program, apart from constants, which come from states."""
 
-    def __init__(self, program: Program, specification: Specification):
+    def __init__(self, program: Program, specification: Specification, only_widest: bool):
         task, self.layout = program.task, layout_of(program.task)
+        self.only_widest = only_widest
         self.specification = specification
         self.heads = {name: term({name: 1}) for name in _heads_that_matter(program)}
-        fixed = list(self.layout.landmarks.values())
-        self.positions = [*self.heads.values(), *fixed]
+        self.fixed = list(self.layout.landmarks.values())
         digits = DIGITS[: task.base]
         asked = [
             c.question.characters
@@ -148,7 +149,7 @@ class _Shapes:
             for begin in self.layout.operands
             for by in (0, 1)
         ]
-        ends = [*fixed, *(shifted(at, 1) for at in fixed), self.layout.length]
+        ends = [*self.fixed, *(shifted(at, 1) for at in self.fixed), self.layout.length]
         heads = [shifted(at, by) for at in self.heads.values() for by in (0, 1)]
         self.bounds = list(dict.fromkeys(ends + heads))
         self.singles = [shifted(at, by) for at in self.heads.values() for by in range(-2, 3)]
@@ -186,22 +187,23 @@ class _Shapes:
 
     def _differences(self, states) -> Iterator[Fact]:
         """left - right is a small constant, or no smaller than one."""
-        ends = [*self.positions, term({STEPS: 1}), term({N: 1})]
-        values = {end: np.array([state.value(end) for state in states]) for end in ends}
-        for left, right in itertools.permutations(dict.fromkeys(ends), 2):
-            differences = values[left] - values[right]
-            least = int(differences.min())
+        heads, size, steps = list(self.heads.values()), term({N: 1}), term({STEPS: 1})
+        pairs = [(size, ()), (steps, size), (size, steps)]
+        for head in heads:
+            for other in [*heads, *self.fixed, steps]:
+                pairs += [(head, other), (other, head)] if head != other else []
+        for left, right in dict.fromkeys(pairs):
+            values = [state.value(left) - state.value(right) for state in states]
+            least = min(values)
             if abs(least) <= LARGEST_CONSTANT:
                 difference = shifted(minus(left, right), -least)
-                yield IsZero(difference) if differences.max() == least else NotNegative(difference)
+                yield IsZero(difference) if max(values) == least else NotNegative(difference)
 
     def _regions(self, states) -> Iterator[Fact]:
-        bounds = list(dict.fromkeys(self.bounds + self.singles))
-        values = {b: np.array([state.value(b) for state in states]) for b in bounds}
         pairs = list(itertools.permutations(self.bounds, 2))
-        for single in self.singles:
-            values[shifted(single, 1)] = values[single] + 1
-            pairs.append((single, shifted(single, 1)))
+        pairs += [(single, shifted(single, 1)) for single in self.singles]
+        ends = {end for pair in pairs for end in pair}
+        values = {end: np.array([state.value(end) for state in states]) for end in ends}
         # Two ways to say the same of every state seen are one candidate.
         distinct = {}
         for begin, end in pairs:
@@ -209,9 +211,29 @@ class _Shapes:
                 distinct.setdefault((values[begin].tobytes(), values[end].tobytes()), (begin, end))
         for what in self.contents:
             wrong = [_wrong_before(state, what) for state in states]
-            for begin, end in distinct.values():
-                if _none_wrong(wrong, values[begin], values[end]):
-                    yield Region(begin, end, what)
+            holding = [
+                (begin, end)
+                for begin, end in distinct.values()
+                if _none_wrong(wrong, values[begin], values[end])
+            ]
+            for begin, end in self._widest(holding, values) if self.only_widest else holding:
+                yield Region(begin, end, what)
+        for single in self.singles:
+            held = {state.tape[cell : cell + 1] for state, cell in zip(states, values[single])}
+            if "" not in held and len(held) <= 2:
+                yield Region(single, shifted(single, 1), "".join(sorted(held)))
+
+    @staticmethod
+    def _widest(regions, values) -> Iterator:
+        """Without those that lie within another one in every state seen."""
+        for begin, end in regions:
+            within = (
+                np.all((values[b] <= values[begin]) & (values[end] <= values[e]))
+                for b, e in regions
+                if (b, e) != (begin, end)
+            )
+            if not any(within):
+                yield begin, end
 
     def _transducer_states(self, states) -> Iterator[Fact]:
         if not isinstance(self.specification, Transducer) or self.specification.num_states == 1:

@@ -225,4 +225,7 @@ def unique_places(program: Program):
 
 
 def prove(program: Program, specification: Specification) -> Proof:
-    return Prover(program, specification).prove(guess(program, specification))
+    """With few candidates first, which is quick and mostly enough, then with all."""
+    prover = Prover(program, specification)
+    proof = prover.prove(guess(program, specification, only_widest=True))
+    return prover.prove(guess(program, specification, only_widest=False)) if proof.failed else proof
