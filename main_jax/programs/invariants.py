@@ -219,7 +219,8 @@ class _Shapes:
             for begin, end in self._widest(holding, values) if self.only_widest else holding:
                 yield Region(begin, end, what)
         for single in self.singles:
-            held = {state.tape[cell : cell + 1] for state, cell in zip(states, values[single])}
+            cells = zip(states, values[single], strict=True)
+            held = {state.tape[cell : cell + 1] for state, cell in cells}
             if "" not in held and len(held) <= 2:
                 yield Region(single, shifted(single, 1), "".join(sorted(held)))
 

@@ -20,6 +20,7 @@ from main_jax.programs.vocabulary import (
     QUESTIONS,
     Anywhere,
     Condition,
+    Holds,
     LastModule,
     Place,
     anchor_names,
@@ -87,6 +88,9 @@ def check(program: Program) -> None:
                     _check_place(task, place)
                 if isinstance(condition.question, LastModule):
                     _check_name(condition.question.name, modules, "module")
+                if isinstance(condition.question, Holds):
+                    for character in condition.question.characters:
+                        _check_name(character, list(task.vocabulary.characters), "character")
 
 
 def _check_place(task: Task, place) -> None:
