@@ -45,15 +45,23 @@ OPEN_CHOICE_COST, ANYWHERE_COST = 2.0, 4.0
 
 
 @dataclasses.dataclass(frozen=True)
-class Extraction:
-    program: Program
-    steps: int  # compared, of fresh inputs
-    disagreements: int  # steps that the program does not allow
-    solved: int  # by the controller, of `inputs`
+class Comparison:
+    """A program with its controller, step by step, on fresh inputs."""
+
     inputs: int
+    solved: int  # by the controller
+    steps: int
+    disagreements: int  # steps that the program does not allow
+
+    def __str__(self):
+        return (
+            f"compared with its controller: {self.steps:,} steps on {self.inputs:,} inputs of 1 to "
+            f"1,000 digits, {self.disagreements:,} of which the program does not allow; the "
+            f"controller solved {self.solved:,} of the inputs"
+        )
 
 
-class NoProgram(Exception):
+class NoProgram(UserError):
     """No short list of rules explains what the controller does."""
 
 
@@ -269,7 +277,7 @@ def random_inputs(task: Task, n: int, count: int, randomness) -> list[str]:
     ]
 
 
-def compare(agent: Agent, params, program: Program, seed: int = 7) -> Extraction:
+def compare(agent: Agent, params, program: Program, seed: int = 7) -> Comparison:
     """The program with the controller, step by step, on inputs that it was not made from."""
     steps = disagreements = solved = inputs = 0
     for texts in fresh_inputs(agent.task, seed):
@@ -278,4 +286,4 @@ def compare(agent: Agent, params, program: Program, seed: int = 7) -> Extraction
         disagreements += int(forbidden(program, views).sum())
         solved += int(right.sum())
         inputs += len(texts)
-    return Extraction(program, steps, disagreements, solved, inputs)
+    return Comparison(inputs, solved, steps, disagreements)

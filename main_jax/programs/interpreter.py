@@ -51,7 +51,7 @@ class Run:
 
 
 @functools.cache
-def _character_table(task: Task) -> dict[str, dict[tuple[str, ...], str]]:
+def character_table(task: Task) -> dict[str, dict[tuple[str, ...], str]]:
     """What each module writes, by the characters that it reads."""
     vocabulary = task.vocabulary
     tables = {}
@@ -157,7 +157,7 @@ def _step(program: Program, situation: Situation, choose: Choose) -> tuple[Step 
             return None, f"{name} would leave the tape"
     arguments = tuple(situation.tape[cell] for cell in heads[: task.num_reads])
     tape = list(situation.tape)
-    written = _character_table(task)[module][arguments]
+    written = character_table(task)[module][arguments]
     for cell, character in zip(heads[task.num_reads :], written, strict=True):
         tape[cell] = character
     return Step(module, heads, tuple(fired), "".join(tape)), ""

@@ -220,7 +220,7 @@ class _Shapes:
                 yield Region(begin, end, what)
         for single in self.singles:
             cells = zip(states, values[single], strict=True)
-            held = {state.tape[cell : cell + 1] for state, cell in cells}
+            held = {state.tape[cell : cell + 1] if cell >= 0 else "" for state, cell in cells}
             if "" not in held and len(held) <= 2:
                 yield Region(single, shifted(single, 1), "".join(sorted(held)))
 

@@ -12,12 +12,10 @@ from main_jax.environment.game import HALT
 from main_jax.programs.facts import Region
 from main_jax.programs.invariants import Invariant, Phase, guess, position_questions
 from main_jax.programs.program import Program, Rule
-from main_jax.programs.smt import UNSAT, Expression, Solver, both, either, no
+from main_jax.programs.smt import SOLVERS, UNSAT, Expression, both, either, no, possible
 from main_jax.programs.specification import Specification
 from main_jax.programs.symbolic import Encoding, State, unique
-from main_jax.programs.vocabulary import ANYWHERE, MODULE, head_names, places_of
-
-PROVED, WRONG, NOT_PROVED = "proved", "wrong", "not proved"
+from main_jax.programs.vocabulary import ANYWHERE, MODULE, Place, head_names, places_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,20 +29,19 @@ class Path:
     """One way through the rules: for each choice, the number of the rule that applies."""
 
     module: str
-    fired: tuple[int, ...]
-    conditions: tuple  # in the state before
+    fired: tuple[int, ...]  # only the module's for Halt, which moves no heads
 
 
 class Prover:
     """The questions about one program, for whatever invariant."""
 
-    def __init__(self, program: Program, specification: Specification):
-        self.program = program
+    def __init__(self, program: Program, specification: Specification, solver: str = "z3"):
+        self.program, self.solver = program, SOLVERS[solver]
         self.encoding = Encoding(program, specification)
         self.heads = head_names(program.task)
         self.questions = position_questions(program)
         self.witness = Expression("witness")
-        self.places = unique_places(program)
+        self.places = _places(program)
 
     def prove(self, invariant: Invariant) -> Proof:
         """Drops facts that are not inductive until all are, then looks whether they suffice."""
@@ -59,7 +56,8 @@ class Prover:
         while waiting:
             phase = waiting.pop(0)
             state = self._state(phase)
-            for path, solver in self._paths(phase, state, invariant):
+            solver = self._solver(phase, state, invariant)
+            for path in self._paths(solver, state):
                 if path.module == HALT:
                     continue
                 for after in self._drop_along(path, state, solver, invariant):
@@ -86,19 +84,15 @@ class Prover:
     def gaps(self, phase: Phase | None, invariant: Invariant) -> Iterator[str]:
         """What does not follow from the facts of a phase."""
         state = self._state(phase)
+        solver = self._solver(phase, state, invariant)
         name = f"after {phase}" if phase else "at the start"
         for choice, rules in self.program.rules.items():
-            solver = self._solver(phase, state, invariant)
-            solver.add(*(no(self._applies(rule, state)) for rule in rules))
-            if solver.check() != UNSAT:
+            if possible(solver, *(no(self._applies(rule, state)) for rule in rules)):
                 yield f"{name}: some rule for {choice} applies"
-        for path, solver in self._paths(phase, state, invariant):
+        for path in self._paths(solver, state):
             for what, denial in self._denials(path, state, invariant):
-                solver.push()
-                solver.add(*denial)
-                if solver.check() != UNSAT:
+                if possible(solver, *denial):
                     yield f"{name}, {path.module} by rules {path.fired}: {what}"
-                solver.pop()
 
     def _denials(self, path: Path, state: State, invariant) -> Iterator[tuple[str, list]]:
         """What must not be possible along a path, by what is shown when it is not."""
@@ -108,11 +102,13 @@ class Prover:
             inside = both(target >= 0, encoding.on_tape(self.witness))
             right = state.token(self.witness) == encoding.expected(target)
             yield "every target cell is right when it halts", [inside, no(right)]
+            yield "it halts before the step limit", [no(encoding.before_limit(state.steps))]
             return
         for head, number in zip(self.heads, path.fired[1:], strict=True):
             for target in self.program.rules[head][number].targets:
-                cell = None if target == ANYWHERE else encoding.cell(target, state)
                 if target != ANYWHERE:
+                    cell = encoding.cell(target, state)
+                    # A head that has been nowhere yet leads nowhere: the path itself is denied.
                     off = [] if cell is None else [no(encoding.on_tape(cell))]
                     yield f"{head} is on the tape at {target}", off
         yield "it halts before the step limit", [no(encoding.before_limit(state.steps + 1))]
@@ -144,7 +140,7 @@ class Prover:
         cells = [encoding.cell(place, state) for place in self.places]
         moved = [Expression(f"next_{head}") for head in self.heads]
         cells = unique([c for c in cells if c is not None] + moved + [self.witness])
-        solver = Solver(encoding.constants, encoding.functions)
+        solver = self.solver(encoding.constants, encoding.functions)
         solver.add(*encoding.knowledge(cells, state))
         if phase is not None:
             solver.add(self._in_phase(phase, state), state.steps >= 1)
@@ -154,46 +150,36 @@ class Prover:
                 solver.add(*(encoding.says(fact, state, cell) for cell in at))
         return solver
 
-    def _paths(self, phase, state: State, invariant) -> Iterator[tuple[Path, Solver]]:
-        """Every way through the rules that may be possible, with a solver that assumes it."""
-        solver = self._solver(phase, state, invariant)
+    def _paths(self, solver, state: State) -> Iterator[Path]:
+        """Every way through the rules that may be possible; meanwhile the solver assumes it."""
         module_rules = self.program.rules[MODULE]
-        for number, condition in self._rules_that_may_apply(solver, module_rules, state):
-            solver.push()
-            solver.add(condition)
-            modules = module_rules[number].targets
-            if HALT in modules:
-                yield Path(HALT, (number,), ()), solver
+        for number in self._rules_that_may_apply(solver, module_rules, state):
+            if HALT in module_rules[number].targets:
+                yield Path(HALT, (number,))
             for fired in self._head_rules(solver, state, self.heads, (number,)):
-                for module in modules:
+                for module in module_rules[number].targets:
                     if module != HALT:
-                        yield Path(module, fired, ()), solver
-            solver.pop()
+                        yield Path(module, fired)
 
     def _head_rules(self, solver, state, heads, fired) -> Iterator[tuple[int, ...]]:
         if not heads:
             yield fired
             return
-        for number, condition in self._rules_that_may_apply(
-            solver, self.program.rules[heads[0]], state
-        ):
-            solver.push()
-            solver.add(condition)
+        rules = self.program.rules[heads[0]]
+        for number in self._rules_that_may_apply(solver, rules, state):
             yield from self._head_rules(solver, state, heads[1:], (*fired, number))
-            solver.pop()
 
-    def _rules_that_may_apply(self, solver, rules, state) -> Iterator[tuple[int, Expression]]:
+    def _rules_that_may_apply(self, solver, rules, state) -> Iterator[int]:
+        """Until the next one is asked for, the solver assumes that the rule does apply."""
         earlier = []
         for number, rule in enumerate(rules):
             applies = self._applies(rule, state)
-            condition = both(applies, *map(no, earlier))
-            earlier.append(applies)
             solver.push()
-            solver.add(condition)
-            possible = solver.check() != UNSAT
+            solver.add(applies, *map(no, earlier))
+            if solver.check() != UNSAT:
+                yield number
             solver.pop()
-            if possible:
-                yield number, condition
+            earlier.append(applies)
 
     def _step(self, path: Path, state: State) -> tuple[State, list]:
         """The state after, and how its heads come from the state before."""
@@ -210,10 +196,8 @@ class Prover:
         return encoding.after(state, path.module, heads), moves
 
 
-def unique_places(program: Program):
+def _places(program: Program) -> list[Place]:
     """The cells that its guards ask about, and its heads."""
-    from main_jax.programs.vocabulary import Place
-
     asked = [
         place
         for rules in program.rules.values()

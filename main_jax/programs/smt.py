@@ -1,11 +1,14 @@
-"""Formulas over whole numbers as SMT-LIB text, which every solver reads, and z3 to answer them.
+"""Formulas over whole numbers as SMT-LIB text, which every solver reads, and two solvers to ask.
 
 As text they are made a hundred times as fast as through z3's own Python objects.
 """
 
+import importlib
 from collections.abc import Callable, Iterable
 
-MILLISECONDS = 20_000  # for one question
+from main_jax.errors import UserError
+
+EFFORT = 40_000_000  # for one question, in steps of the solver, the same on every machine
 SAT, UNSAT, UNKNOWN = "sat", "unsat", "unknown"
 
 
@@ -128,23 +131,28 @@ def total(values: Iterable) -> Expression:
     return Expression(f"(+ {' '.join(texts)})" if len(texts) > 1 else (texts or ["0"])[0])
 
 
-class Solver:
-    """z3, with what is declared once."""
+def _import(name: str):
+    """Solvers are extras, and only proofs need them."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise UserError(f"proofs need {name}: pip install 'main_jax[proof]'") from error
 
+
+class Z3:
     def __init__(self, constants: Iterable[str], functions: Iterable[str]):
-        import z3  # an extra that only proofs need
-
+        z3 = _import("z3")
         self._z3 = z3
         self._declared = {name: z3.Int(name) for name in constants}
         integer = z3.IntSort()
         self._declared |= {name: z3.Function(name, integer, integer) for name in functions}
         self._solver = z3.SolverFor("QF_UFLIA")
-        self._solver.set("timeout", MILLISECONDS)
+        self._solver.set("rlimit", EFFORT)
 
     def add(self, *formulas) -> None:
-        texts = [f"(assert {_text(formula)})" for formula in formulas if _text(formula) != "true"]
-        if texts:
-            self._solver.add(self._parse("".join(texts)))
+        text = _assertions(formulas)
+        if text:
+            self._solver.add(self._parse(text))
 
     def _parse(self, text: str):
         return self._z3.parse_smt2_string(text, decls=self._declared)
@@ -157,14 +165,6 @@ class Solver:
 
     def check(self) -> str:
         return str(self._solver.check())
-
-    def possible(self, *formulas) -> bool:
-        """Whether they may hold together with all that was added."""
-        self.push()
-        self.add(*formulas)
-        verdict = self.check()
-        self.pop()
-        return verdict != UNSAT
 
     def not_implied(self, formulas: list[Expression]) -> set[int]:
         """The numbers of those that need not hold; all left where the solver does not know."""
@@ -184,3 +184,59 @@ class Solver:
             dropped |= false
             waiting = {i: f for i, f in waiting.items() if i not in false}
         return dropped
+
+
+class Cvc5:
+    """A second opinion, from people who share no code with z3's."""
+
+    def __init__(self, constants: Iterable[str], functions: Iterable[str]):
+        cvc5 = _import("cvc5")
+        self._cvc5, self._solver = cvc5, cvc5.Solver()
+        self._solver.setOption("incremental", "true")
+        self._solver.setOption("rlimit-per", str(EFFORT))
+        self._symbols = cvc5.SymbolManager(self._solver)
+        self._solver.setLogic("QF_UFLIA")
+        self._tell(
+            "".join(f"(declare-const {name} Int)" for name in constants)
+            + "".join(f"(declare-fun {name} (Int) Int)" for name in functions)
+        )
+
+    def _tell(self, text: str) -> None:
+        parser = self._cvc5.InputParser(self._solver, self._symbols)
+        parser.setStringInput(self._cvc5.InputLanguage.SMT_LIB_2_6, text, "formulas")
+        command = parser.nextCommand()
+        while not command.isNull():
+            complaint = command.invoke(self._solver, self._symbols)
+            if "error" in str(complaint):
+                raise RuntimeError(f"cvc5: {complaint}")
+            command = parser.nextCommand()
+
+    def add(self, *formulas) -> None:
+        self._tell(_assertions(formulas))
+
+    def push(self) -> None:
+        self._solver.push()
+
+    def pop(self) -> None:
+        self._solver.pop()
+
+    def check(self) -> str:
+        result = self._solver.checkSat()
+        return UNSAT if result.isUnsat() else SAT if result.isSat() else UNKNOWN
+
+
+SOLVERS = {"z3": Z3, "cvc5": Cvc5}
+
+
+def _assertions(formulas) -> str:
+    texts = [_text(formula) for formula in formulas]
+    return "".join(f"(assert {text})" for text in texts if text != "true")
+
+
+def possible(solver, *formulas) -> bool:
+    """Whether they may hold together with all that was added; so too if the solver gives up."""
+    solver.push()
+    solver.add(*formulas)
+    verdict = solver.check()
+    solver.pop()
+    return verdict != UNSAT
