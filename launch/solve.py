@@ -4,7 +4,8 @@
   python launch/solve.py --checkpoint=DIR_OR_FILE --trace 12+34
   seq 1000 1999 | python launch/solve.py --checkpoint=DIR_OR_FILE -
 
-Prints a line for each input: input, output, ok or wrong, and steps, separated by tabs.
+Prints a line for each input: input, output, ok or wrong or unfinished, and steps,
+separated by tabs.
 """
 
 from absl import flags
@@ -45,8 +46,7 @@ def _print_traces(agent, params, inputs):
 
 
 def _result(text, solution):
-    verdict = "ok" if solution.correct else "wrong"
-    return f"{text}\t{solution.output}\t{verdict}\t{solution.steps}"
+    return f"{text}\t{solution.output}\t{solution.verdict}\t{solution.steps}"
 
 
 if __name__ == "__main__":

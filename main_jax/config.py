@@ -62,8 +62,9 @@ def base_config() -> ConfigDict:
     config.validate_every = 50_000  # timesteps
     config.hold_timesteps = 100_000
     config.sharpen_timesteps = 150_000  # 0: explore to the end
-    config.sharpen_evenness_cost = -0.0005  # below zero, it removes the last errors of sampling
+    config.doubt_cost = 0.005  # times the mean doubt of module and heads, from sharpening on
     config.settle_timesteps = 50_000
+    config.early_halt_price = 0.2
     config.wrong_halt_price = 3.0  # from sharpening on; before, it would keep from ever halting
 
     # A run that has found a wrong habit rarely leaves it. One that is still exploring after so

@@ -9,8 +9,7 @@ import numpy as np
 from jax import lax
 
 from main_jax import parallel
-from main_jax.controller import long_tapes as incremental
-from main_jax.controller import policy
+from main_jax.controller import long_tapes, policy, windows
 from main_jax.controller.agent import Agent
 from main_jax.environment import tape
 from main_jax.environment.tape import TapeState
@@ -18,8 +17,10 @@ from main_jax.environment.tape import TapeState
 POLICIES = ("greedy", "sample")
 # Bounds the memory of one device program; longer tapes run in smaller batches.
 MAX_CELLS_PER_BATCH = 2_000_000
-# From this many cells on, it is faster to renew what changed than to compute all again; and faster
-# in batches whose encodings stay in a CPU's cache.
+# From so many cells on, it is faster to look at windows alone, where a controller needs no more ...
+LONG_FOR_WINDOWS = 64
+# ... or to renew what changed instead of computing all again, in batches whose encodings stay in a
+# CPU's cache.
 LONG_TAPE = 512
 MAX_CELLS_PER_LONG_BATCH = 20_000
 
@@ -44,8 +45,8 @@ def run_episodes(
     """
     count, room = tapes.seen.tokens.shape
     devices = jax.local_devices()
-    long = room >= LONG_TAPE and incremental.applies_to(agent)
-    max_cells = MAX_CELLS_PER_LONG_BATCH if long else MAX_CELLS_PER_BATCH
+    way = _way_to_look(agent, room)
+    max_cells = MAX_CELLS_PER_LONG_BATCH if way == RENEWED else MAX_CELLS_PER_BATCH
     per_device = min(-(-count // len(devices)), max(1, max_cells // room))
     batch = per_device * len(devices)
     params = parallel.replicate(params, devices)
@@ -55,35 +56,47 @@ def run_episodes(
         rows = np.arange(begin, begin + batch)
         rows = np.where(rows < count, rows, 0).reshape(len(devices), per_device)
         inputs = jax.tree.map(lambda x, rows=rows: np.asarray(x)[rows], (tapes, greedy, keys))
-        final = parallel.to_host(_compiled_episodes(agent, long)(params, *inputs))
+        final = parallel.to_host(_compiled_episodes(agent, way)(params, *inputs))
         finals.append(jax.tree.map(lambda x: x.reshape(batch, *x.shape[2:]), final))
         if report:
             report(min(batch, count - begin))
     return jax.tree.map(lambda *xs: np.concatenate(xs)[:count], *finals)
 
 
+WHOLE, WINDOWS, RENEWED = "whole", "windows", "renewed"
+
+
+def _way_to_look(agent: Agent, room: int) -> str:
+    """How the controller gets to see tapes of so many cells; what it sees is the same."""
+    if room >= LONG_FOR_WINDOWS and windows.applies_to(agent):
+        return WINDOWS
+    return RENEWED if room >= LONG_TAPE and long_tapes.applies_to(agent) else WHOLE
+
+
 @functools.lru_cache(maxsize=8)
-def _compiled_episodes(agent: Agent, long: bool):
-    return parallel.on_every_device(functools.partial(_episodes, agent, long), jax.local_devices())
+def _compiled_episodes(agent: Agent, way: str):
+    return parallel.on_every_device(functools.partial(_episodes, agent, way), jax.local_devices())
 
 
-def _episodes(agent: Agent, long: bool, params, tapes: TapeState, greedy, keys) -> TapeState:
+def _episodes(agent: Agent, way: str, params, tapes: TapeState, greedy, keys) -> TapeState:
     def going_on(carry):
         return jnp.any(~jax.vmap(agent.game.ended)(carry[0]))
 
     def step(carry):
-        tapes, _ = carry
-        outputs = agent(params, tapes.seen)
-        return _move(agent, tapes, outputs, greedy, keys), None
-
-    def step_long(carry):
         tapes, encoding = carry
-        outputs = incremental.decide(agent, params, encoding, tapes.seen)
+        if way == WINDOWS:
+            outputs = windows.decide(agent, params, tapes.seen)
+        elif way == RENEWED:
+            outputs = long_tapes.decide(agent, params, encoding, tapes.seen)
+        else:
+            outputs = agent(params, tapes.seen)
         moved = _move(agent, tapes, outputs, greedy, keys)
-        return moved, incremental.renew(agent, params, encoding, tapes.seen, moved.seen)
+        if way == RENEWED:
+            encoding = long_tapes.renew(agent, params, encoding, tapes.seen, moved.seen)
+        return moved, encoding
 
-    encoding = incremental.encode(agent, params, tapes.seen) if long else None
-    return lax.while_loop(going_on, step_long if long else step, (tapes, encoding))[0]
+    encoding = long_tapes.encode(agent, params, tapes.seen) if way == RENEWED else None
+    return lax.while_loop(going_on, step, (tapes, encoding))[0]
 
 
 def _move(agent: Agent, tapes: TapeState, outputs, greedy, keys) -> TapeState:

@@ -15,7 +15,14 @@ from main_jax.evaluation.evaluate import run_episodes
 class Solution:
     output: str
     correct: bool
+    stopped: bool  # by itself, or by an oracle whose business it is
     steps: int
+
+    @property
+    def verdict(self) -> str:
+        if not self.stopped:
+            return "unfinished"
+        return "ok" if self.correct else "wrong"
 
 
 def solve(agent: Agent, params, inputs: list[str]) -> list[Solution]:
@@ -29,9 +36,10 @@ def solve(agent: Agent, params, inputs: list[str]) -> list[Solution]:
 
 
 def solution_of(agent: Agent, final: TapeState) -> Solution:
-    target_cells = np.asarray(final.target) != tape.NOT_A_TARGET
+    game, target_cells = agent.game, np.asarray(final.target) != tape.NOT_A_TARGET
     return Solution(
         output=agent.task.vocabulary.decode(np.asarray(final.seen.tokens)[target_cells]),
-        correct=bool(tape.solved(final)),
+        correct=bool(game.success(final)),
+        stopped=bool(final.halted) or game.oracle,
         steps=int(final.steps),
     )

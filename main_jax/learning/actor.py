@@ -31,6 +31,7 @@ class Terms(struct.PyTreeNode):
 
     max_difficulty: jax.Array  # i32[], inputs are 1 to this long
     wrong_halt_price: jax.Array  # f32[], what halting on an unsolved tape costs
+    forgiving: jax.Array  # bool[], whether the episode goes on after that
 
 
 def init_actor(
@@ -62,7 +63,7 @@ def unroll(
         outputs = agent(params, tapes.seen)
         actions = jax.vmap(policy.sample)(outputs, chance)
         log_probs = jax.vmap(policy.log_prob)(outputs, actions)
-        moved, outcomes = jax.vmap(lambda t, a: agent.game.step(t, a, terms.wrong_halt_price))(
+        moved, outcomes = jax.vmap(lambda t, a: agent.game.step(t, a, terms.wrong_halt_price, terms.forgiving))(
             tapes, actions
         )
         following = jax.vmap(tape.select)(outcomes.ended, fresh, moved)

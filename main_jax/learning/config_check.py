@@ -16,7 +16,7 @@ _POSITIVE = (
 _NOT_NEGATIVE = (
     *("seed", "cell_reward", "success_reward", "steps_per_digit", "extra_steps"),
     *("curriculum_start", "value_cost", "restart_after", "evenness_cost"),
-    *("hold_timesteps", "sharpen_timesteps", "settle_timesteps", "wrong_halt_price"),
+    *("hold_timesteps", "sharpen_timesteps", "settle_timesteps", "wrong_halt_price", "doubt_cost"),
     *("num_devices", "queue_size", "num_actor_devices"),
 )
 _FRACTIONS = (

@@ -107,8 +107,9 @@ def acting_terms(config, pace: Pace, elapsed: jax.Array) -> Terms:
     return Terms(
         max_difficulty=pace.max_difficulty,
         wrong_halt_price=jnp.where(
-            _sharpening(config, pace, elapsed), config.wrong_halt_price, 0.0
+            _sharpening(config, pace, elapsed), config.wrong_halt_price, config.early_halt_price
         ),
+        forgiving=~_sharpening(config, pace, elapsed),
     )
 
 
@@ -119,7 +120,8 @@ def learning_scales(config, pace: Pace, elapsed: jax.Array) -> Scales:
     return Scales(
         step_size=jnp.where(pace.found == NOT_YET, 1.0, jnp.clip(left, 0, 1)),
         entropy=jnp.where(sharpening, 0.0, _entropy_cost(config, elapsed)),
-        evenness=jnp.where(sharpening, config.sharpen_evenness_cost, config.evenness_cost),
+        evenness=jnp.where(sharpening, 0.0, config.evenness_cost),
+        doubt=jnp.where(sharpening, config.doubt_cost, 0.0),
     )
 
 

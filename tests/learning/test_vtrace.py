@@ -44,12 +44,31 @@ def test_off_policy_ratios_by_hand():
 def case():
     agent = small_agent(task="copy")
     params = small_params(agent)
-    return agent, params, small_unroll(agent, params, batch_size=4, num_steps=6)[2]
+    return agent, params, small_unroll(agent, params, batch_size=6, num_steps=9)[2]
 
 
 def loss_of(case, costs, trajectory=None):
     agent, params, own = case
     return jitted(vtrace_loss, agent)(costs, params, trajectory or own)
+
+
+def test_loss_of_the_acting_policy_by_hand(case):
+    """Returns end where an episode does, by itself or at the step limit, and go on elsewhere."""
+    agent, params, trajectory = case
+    gamma, (T, B) = 0.9, trajectory.log_probs.shape
+    outcomes = jax.tree.map(np.asarray, trajectory.outcomes)
+    ended = outcomes.terminated | outcomes.truncated
+    assert outcomes.terminated.any() and outcomes.truncated.any()
+    seen = jax.tree.map(lambda x: x.reshape((T + 1) * B, *x.shape[2:]), trajectory.tapes.seen)
+    values = np.asarray(jitted(agent)(params, seen).value).reshape(T + 1, B)
+    returns = values.copy()
+    for t in reversed(range(T)):
+        returns[t] = outcomes.reward[t] + gamma * np.where(ended[t], 0, returns[t + 1])
+    errors = returns[:-1] - values[:-1]
+    _, metrics = loss_of(case, LossCosts(gamma, 0.5, 0.0, 0.0))
+    np.testing.assert_allclose(metrics["value_loss"], 0.5 * np.mean(errors**2), rtol=1e-3)
+    by_hand = -np.mean(errors * np.asarray(trajectory.log_probs))
+    np.testing.assert_allclose(metrics["policy_loss"], by_hand, rtol=1e-3)
 
 
 def test_ratio_is_that_of_the_joint_action(case):
@@ -96,8 +115,7 @@ def test_entropy_of_each_choice_is_logged_by_name(case):
     names = ("module", "read_1", "read_2", "write_1")
     parts = [metrics[f"entropy_{name}"] for name in names]
     np.testing.assert_allclose(sum(parts), metrics["entropy"], rtol=1e-5)
-    # A fresh policy is close to uniform over the five modules and over the cells in use.
-    tapes = jax.tree.map(lambda x: x[:-1], trajectory.tapes)
-    uniform = np.log(np.asarray(tapes.length)).mean()
-    assert 0.9 * np.log(5) < parts[0] <= np.log(5)
-    assert all(0.8 * uniform < part <= uniform + 1e-5 for part in parts[1:])
+    # A fresh policy is close to uniform over modules, Halt and the cells in sight: all of them.
+    uniform = np.log(np.asarray(trajectory.tapes.seen.length[:-1])).mean()
+    assert 0.9 * np.log(6) < parts[0] <= np.log(6)
+    assert all(0.7 * uniform < part <= uniform + 1e-5 for part in parts[1:])

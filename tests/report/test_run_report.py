@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 import pytest
 
 from main_jax.errors import UserError
+from main_jax.report import run_report as report
 from main_jax.report.run_report import Run, plots_of, write_report
-from main_jax.report.run_report import run_report as report
 
 TRAIN = {"difficulty": 2, "success": 0.5, "policy_loss": 0.1, "value_loss": 0.2, "entropy": 4.0}
 FACTORS = {
