@@ -9,7 +9,7 @@ import json
 from fractions import Fraction
 from pathlib import Path
 
-from main_jax.controller.context import RADIUS
+from main_jax.controller.network import NEAR
 from main_jax.environment.game import HALT, Game
 from main_jax.environment.task import Task
 from main_jax.environment.tasks import get_task
@@ -97,8 +97,8 @@ def _check_place(task: Task, place) -> None:
     if not isinstance(place, Place) or not isinstance(place.offset, int):
         raise UserError(f"{place!r} is no place")
     _check_name(place.anchor, anchor_names(task), "anchor")
-    if abs(place.offset) > RADIUS:
-        raise UserError(f"{place} is more than {RADIUS} cells from its anchor")
+    if abs(place.offset) > NEAR:
+        raise UserError(f"{place} is more than {NEAR} cells from its anchor")
 
 
 def _check_name(name, known: list[str], kind: str) -> None:

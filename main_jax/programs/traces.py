@@ -15,7 +15,7 @@ from jax import lax
 
 from main_jax.controller import policy
 from main_jax.controller.agent import Agent
-from main_jax.controller.context import RADIUS
+from main_jax.controller.network import NEAR
 from main_jax.environment import tape
 from main_jax.environment.tape import TapeState
 from main_jax.programs.vocabulary import (
@@ -32,7 +32,7 @@ from main_jax.programs.vocabulary import (
 )
 
 OFF_TAPE = -1  # as a token: no cell; as a module: none yet
-FAR = RADIUS + 1  # as a distance between anchors: out of each other's sight
+FAR = NEAR + 1  # as a distance between anchors: out of each other's sight
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,10 +40,10 @@ class Views:
     """What was seen before each of N steps, and what was done then."""
 
     module: np.ndarray  # i32[N], of the step before
-    tokens: np.ndarray  # i32[N, A, 2 * RADIUS + 1]
+    tokens: np.ndarray  # i32[N, A, 2 * NEAR + 1]
     distances: np.ndarray  # i32[N, A, A], from the second anchor to the first
     chosen: np.ndarray  # i32[N], a module
-    moves: np.ndarray  # bool[N, R + W, A, 2 * RADIUS + 1], the ways to say where a head went
+    moves: np.ndarray  # bool[N, R + W, A, 2 * NEAR + 1], the ways to say where a head went
 
     @property
     def count(self) -> int:
@@ -87,11 +87,11 @@ def _view(task, state: TapeState, action) -> tuple:
     seen = state.seen
     anchors = jnp.concatenate([seen.heads, seen.landmarks])
     exists = anchors >= 0
-    cells = anchors[:, None] + jnp.arange(-RADIUS, RADIUS + 1)
+    cells = anchors[:, None] + jnp.arange(-NEAR, NEAR + 1)
     on_tape = (cells >= 0) & (cells < seen.length) & exists[:, None]
     tokens = jnp.where(on_tape, seen.tokens[jnp.where(on_tape, cells, 0)], OFF_TAPE)
     distances = anchors[:, None] - anchors[None, :]
-    visible = (jnp.abs(distances) <= RADIUS) & exists[:, None] & exists[None, :]
+    visible = (jnp.abs(distances) <= NEAR) & exists[:, None] & exists[None, :]
     distances = jnp.where(visible, distances, FAR)
     moves = (action.heads[:, None, None] == cells) & on_tape
     small = [x.astype(jnp.int8) for x in (seen.module, tokens, distances, action.module)]
@@ -117,7 +117,7 @@ class Reader:
         self.anchors = {name: number for number, name in enumerate(anchor_names(task))}
 
     def token(self, place: Place) -> np.ndarray:
-        return self.views.tokens[:, self.anchors[place.anchor], place.offset + RADIUS]
+        return self.views.tokens[:, self.anchors[place.anchor], place.offset + NEAR]
 
     def answer(self, question: Question) -> np.ndarray:  # bool[N]
         match question:
@@ -143,4 +143,4 @@ class Reader:
 
     def went(self, head: int, place: Place) -> np.ndarray:
         """Where the head went to this place."""
-        return self.views.moves[:, head, self.anchors[place.anchor], place.offset + RADIUS]
+        return self.views.moves[:, head, self.anchors[place.anchor], place.offset + NEAR]

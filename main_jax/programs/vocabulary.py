@@ -1,14 +1,14 @@
 """What a program may ask about a tape, and where it may send a head.
 
 Nothing here that a controller with encoder=local and reach=near could not see or do: places lie
-within RADIUS cells of an anchor, that is, of a previous head or of a landmark. A question about
+within NEAR cells of an anchor, that is, of a previous head or of a landmark. A question about
 what does not exist, such as a head before the first step or a cell beyond the tape, is answered no.
 """
 
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from main_jax.controller.context import RADIUS
+from main_jax.controller.network import NEAR
 from main_jax.controller.policy import choice_names
 from main_jax.environment.task import Task
 
@@ -177,7 +177,7 @@ def anchor_names(task: Task) -> list[str]:
 
 
 def places(anchors: Sequence[str]) -> list[Place]:
-    return [Place(anchor, offset) for anchor in anchors for offset in range(-RADIUS, RADIUS + 1)]
+    return [Place(anchor, offset) for anchor in anchors for offset in range(-NEAR, NEAR + 1)]
 
 
 def places_of(question: Question) -> list[Place]:
