@@ -4,8 +4,7 @@
   python launch/solve.py --checkpoint=DIR_OR_FILE --trace 12+34
   seq 1000 1999 | python launch/solve.py --checkpoint=DIR_OR_FILE -
 
-Prints a line for each input: input, output, ok or wrong or unfinished, and steps,
-separated by tabs.
+Prints a line for each input: input, output, ok or wrong, and steps, separated by tabs.
 """
 
 from absl import flags

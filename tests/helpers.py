@@ -183,7 +183,7 @@ def copying_episode(text, *, steps=None, slip=None) -> Episode:
         modules = np.array([0, 1, 0, 0, 0], np.float32)
         arguments = text[index] * 2
         made.append(Step(1, heads, arguments, result, now, modules, chances, n - index - 0.5))
-    solution = Solution(now[n + 1 :], now.endswith(text), True, len(made))
+    solution = Solution(now[n + 1 :], now.endswith(text), len(made))
     task = TASKS["copy"]
     choices = Game(task, can_halt=False).choices
     return Episode(task, choices, text, start, target, (n, 0, 2 * n), made, solution)

@@ -114,19 +114,25 @@ class RecurrentEncoder(nn.Module):
 
 
 class LocalEncoder(nn.Module):
-    """The cells at the anchors, side by side; one that is nowhere yet gives zeros."""
+    """The cells at the previous heads, side by side; zeros before the first step.
 
-    def __call__(self, cells: jax.Array, context: Context) -> jax.Array:  # [N, A * C]
+    And not those at the landmarks: a controller that sees how an input ends, before its heads get
+    there, learns to guess from it whether anything is left to do, which long inputs forbid.
+    """
+
+    num_heads: int
+
+    def __call__(self, cells: jax.Array, context: Context) -> jax.Array:  # [N, (R + W) * C]
+        heads = context.anchors[:, : self.num_heads]
         # A product, for a look-up has a gradient that takes many times as long on CPU.
-        at_anchors = jax.nn.one_hot(context.anchors, cells.shape[1]) @ cells
-        return at_anchors.reshape(cells.shape[0], -1)
+        return (jax.nn.one_hot(heads, cells.shape[1]) @ cells).reshape(cells.shape[0], -1)
 
 
 # What makes the tape's cells a vector of fixed size
 ENCODERS = {
     "attention": lambda controller: AttentionEncoder(controller.num_queries, controller.channels),
     "recurrent": lambda controller: RecurrentEncoder(controller.channels),
-    "local": lambda controller: LocalEncoder(),
+    "local": lambda controller: LocalEncoder(controller.num_heads),
 }
 
 

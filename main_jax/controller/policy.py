@@ -63,6 +63,10 @@ def greedy(output: ControllerOutput) -> Action:
     )
 
 
+# How to choose from an output, with uniforms [num_choices] for what is left to chance
+POLICIES = {"greedy": lambda output, uniforms: greedy(output), "sample": sample}
+
+
 def _argmax(logits: jax.Array) -> jax.Array:
     if not _in_blocks(logits):
         return jnp.argmax(logits, axis=-1)

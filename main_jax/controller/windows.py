@@ -37,10 +37,10 @@ def decide(agent: Agent, params, seen: Observation) -> ControllerOutput:
     inner = slice(RECEPTIVE_FIELD, -RECEPTIVE_FIELD)
     windows, encoded, on_tape = (x[:, :, inner] for x in (windows, encoded, on_tape))
     somewhere = (centres >= 0)[..., None]
-    at_centres = jnp.where(somewhere, encoded[:, :, NEAR], 0.0)
+    at_heads = jnp.where(somewhere, encoded[:, :, NEAR], 0.0)[:, : agent.task.num_heads]
     xi = jax.vmap(functools.partial(observe_past, agent.task, agent.view))(seen)
     queries, module_logits, value = agent.controller.apply(
-        params, at_centres.reshape(len(xi), -1), xi, seen.length, method="decide"
+        params, at_heads.reshape(len(xi), -1), xi, seen.length, method="decide"
     )
     options = windows.reshape(len(xi), -1)
     is_option = _first_of_each(options, (on_tape & somewhere).reshape(options.shape))

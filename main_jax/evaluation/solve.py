@@ -15,22 +15,20 @@ from main_jax.evaluation.evaluate import run_episodes
 class Solution:
     output: str
     correct: bool
-    stopped: bool  # by itself, or by an oracle whose business it is
     steps: int
+    finished: bool = True  # ended by itself, within the step limit
 
     @property
     def verdict(self) -> str:
-        if not self.stopped:
-            return "unfinished"
-        return "ok" if self.correct else "wrong"
+        return "ok" if self.correct else "wrong" if self.finished else "unfinished"
 
 
 def solve(agent: Agent, params, inputs: list[str]) -> list[Solution]:
     """Greedy episodes on all inputs in one batch."""
     if not inputs:
         return []
-    greedy, keys = np.ones(len(inputs), bool), jax.random.split(jax.random.PRNGKey(0), len(inputs))
-    final = run_episodes(agent, params, agent.game.tapes_of(inputs), greedy, keys)
+    keys = jax.random.split(jax.random.PRNGKey(0), len(inputs))
+    final = run_episodes(agent, params, agent.game.tapes_of(inputs), "greedy", keys)
     finals = [jax.tree.map(lambda x, i=i: x[i], final) for i in range(len(inputs))]
     return [solution_of(agent, final) for final in finals]
 
@@ -40,6 +38,6 @@ def solution_of(agent: Agent, final: TapeState) -> Solution:
     return Solution(
         output=agent.task.vocabulary.decode(np.asarray(final.seen.tokens)[target_cells]),
         correct=bool(game.success(final)),
-        stopped=bool(final.halted) or game.oracle,
         steps=int(final.steps),
+        finished=bool(game.terminated(final)),
     )

@@ -42,6 +42,9 @@ class Episode:
     steps: list[Step]
     solution: Solution
 
+    def __str__(self):
+        return "\n".join(line.plain for line in terminal_lines(self))
+
 
 def run_episode(agent: Agent, params, text: str) -> Episode:
     """A greedy episode on one input; a bad input raises a UserError."""

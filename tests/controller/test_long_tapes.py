@@ -84,7 +84,7 @@ def test_episodes_end_alike_whichever_way_they_run(monkeypatch):
     agent, count = papers_agent(task="copy", halting="oracle"), 8
     tapes = agent.game.fixed_inputs(70, count, seed=0)
     keys = jax.random.split(jax.random.PRNGKey(3), count)
-    arguments = small_params(agent), tapes, np.zeros(count, bool), keys
+    arguments = small_params(agent), tapes, "sample", keys
     full = run_episodes(agent, *arguments)
     monkeypatch.setattr(evaluation, "LONG_TAPE", 1)
     monkeypatch.setattr(evaluation, "MAX_CELLS_PER_LONG_BATCH", 1)

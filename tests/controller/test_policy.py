@@ -63,6 +63,19 @@ def test_evenness_is_the_divergence_from_uniform():
     np.testing.assert_allclose(policy.evenness(single), -np.sum(shares[1:]) / 3, rtol=1e-5)
 
 
+def test_doubt_is_the_distance_from_impossible():
+    factors = [np.asarray(jax.nn.softmax(OUTPUT.module_logits))]
+    factors += [np.asarray(p)[:3] for p in jax.nn.softmax(OUTPUT.head_logits)]
+    shares = [np.mean([1 - np.log(chance) / -18 for chance in p]) for p in factors]
+    np.testing.assert_allclose(policy.doubt(OUTPUT), np.mean(shares), rtol=1e-5)
+    # Among two options that are sure, the other one no longer pulls.
+    sure = OUTPUT.replace(module_logits=jnp.array([30.0, 0.0]))
+    pull = jax.grad(lambda logits: policy.doubt(sure.replace(module_logits=logits)))(
+        sure.module_logits
+    )
+    np.testing.assert_allclose(pull, 0, atol=1e-6)
+
+
 def test_evenness_pulls_where_entropy_has_let_go():
     def bonus(function, sureness):
         return function(OUTPUT.replace(module_logits=jnp.array([sureness, 0.0])))

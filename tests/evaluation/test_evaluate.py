@@ -56,7 +56,7 @@ def test_verdicts():
     assert (copied.output, copied.verdict, copied.steps) == ("70", "ok", 3)
     assert (twice.output, twice.verdict, twice.steps) == ("7", "ok", 2)
     assert solve(wrong_task("learned"), {}, ["70"])[0].verdict == "wrong"
-    assert solve(wrong_task("oracle"), {}, ["70"])[0].verdict == "wrong"
+    assert solve(wrong_task("oracle"), {}, ["70"])[0].verdict == "unfinished"
 
 
 def test_input_that_needs_nothing_done():
@@ -65,10 +65,10 @@ def test_input_that_needs_nothing_done():
         agent_by_chance(task="filter_even", halting=h) for h in ("oracle", "learned")
     )
     tapes = oracle.game.tapes_of(["1357", "1358"])
-    final = run_episodes(oracle, {}, tapes, np.array([True, True]), keys_for(2))
+    final = run_episodes(oracle, {}, tapes, "greedy", keys_for(2))
     assert final.steps[0] == 0 and final.steps[1] > 0
     tapes = learned.game.tapes_of(["1357"])
-    final = run_episodes(learned, {}, tapes, np.array([False]), keys_for(1))
+    final = run_episodes(learned, {}, tapes, "sample", keys_for(1))
     assert final.steps[0] > 0
 
 
@@ -76,11 +76,14 @@ def test_results_do_not_depend_on_batching(monkeypatch):
     agent = agent_by_chance(task="reverse", halting="oracle")
     tapes = agent.game.fixed_inputs(3, 10, seed=0)
     greedy = np.arange(10) % 2 == 0
-    whole = run_episodes(agent, {}, tapes, greedy, keys_for(10))
+    policies = np.where(greedy, "greedy", "sample")
+    whole = run_episodes(agent, {}, tapes, policies, keys_for(10))
     monkeypatch.setattr(evaluation, "MAX_CELLS_PER_BATCH", 7)  # one tape a device at a time
-    assert_trees_equal(run_episodes(agent, {}, tapes, greedy, keys_for(10)), whole)
+    assert_trees_equal(run_episodes(agent, {}, tapes, policies, keys_for(10)), whole)
     sampled = np.asarray(whole.seen.tokens)[~greedy]
     assert len({row.tobytes() for row in sampled[:, 4:]}) > 1  # each has chances of its own
+    changed = sampled != np.asarray(tapes.seen.tokens)[~greedy]
+    assert changed.sum(axis=1).max() > 1  # and others at every step
     # The greedy ones always take the first module and the first cell.
     assert np.all(np.asarray(whole.seen.heads)[greedy] == 0)
 

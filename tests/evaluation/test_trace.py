@@ -77,7 +77,7 @@ def test_terminal_lines_in_colour_and_plain():
         "   2  70$70  Identity(0@1, 0@1) -> 0@4\n"
         "   3  70$70  Halt\n"
     )
-    assert episode.solution == Solution("70", correct=True, stopped=True, steps=3)
+    assert episode.solution == Solution("70", correct=True, steps=3)
     coloured = printed(episode, force_terminal=True, color_system="standard")
     assert coloured.splitlines()[1].count("\x1b[1;30;43m7\x1b[0m") == 1  # the written cell
 

@@ -18,7 +18,12 @@ from tests.helpers import (
 )
 
 NUM_DEVICES = 4
-SCALES = Scales(jnp.float32(1), jnp.float32(0.1), jnp.float32(0.01))
+SCALES = Scales(
+    step_size=jnp.float32(1),
+    entropy=jnp.float32(0.1),
+    evenness=jnp.float32(0.01),
+    doubt=jnp.float32(0.02),
+)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +94,7 @@ def test_step_size_scales_the_step_and_nothing_else(case):
 
 def test_bonuses_are_worth_what_the_scales_say(case):
     config, agent, learner, trajectory, _, metrics = case
-    scales = SCALES.replace(entropy=jnp.float32(0), evenness=jnp.float32(0))
+    scales = jax.tree.map(jnp.zeros_like, SCALES)
     _, without = jax.jit(lambda s: update(agent, config, learner, trajectory, s))(scales)
     assert float(without["exploration_bonus"]) == 0
     np.testing.assert_allclose(

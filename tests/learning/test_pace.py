@@ -102,7 +102,7 @@ def test_phases_follow_the_timeline(found, hold, sharpen, settle):
         entropy_cost_start=0.5,
         entropy_cost_end=0.5,
         evenness_cost=0.02,
-        sharpen_evenness_cost=-0.001,
+        doubt_cost=0.005,
         wrong_halt_price=3.0,
     )
     pace = init_pace(config).replace(found=jnp.int32(found), max_difficulty=jnp.int32(3))
@@ -119,8 +119,11 @@ def test_phases_follow_the_timeline(found, hold, sharpen, settle):
         assert int(terms.max_difficulty[row]) == 3
         if not later:
             assert float(scales.evenness[row]) == pytest.approx(0.02)
-        elif phase != "sharpen":
-            assert float(scales.evenness[row]) == pytest.approx(-0.001)
+            assert float(scales.doubt[row]) == 0
+        else:
+            assert float(scales.evenness[row]) == 0
+        if phase in ("settle", "verify"):
+            assert float(scales.doubt[row]) == pytest.approx(0.005)
 
 
 def test_entropy_cost_falls_by_equal_factors():

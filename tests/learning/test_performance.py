@@ -18,7 +18,7 @@ from tests.helpers import (
     small_unroll,
 )
 
-COSTS = LossCosts(discount=0.9, value=0.5, entropy=0.1, evenness=0.01)
+COSTS = LossCosts(discount=0.9, value=0.5, entropy=0.1, evenness=0.01, doubt=0.01)
 
 
 def flops_of(function, *arguments) -> float:
@@ -91,7 +91,7 @@ def test_long_tapes_are_not_kept_step_by_step():
     inputs = (
         small_params(agent),
         tapes,
-        np.ones(count, bool),
+        np.zeros(count, np.int32),  # greedy
         jax.random.split(jax.random.PRNGKey(0), count),
     )
     inputs = jax.tree.map(lambda x: np.asarray(x)[None], inputs)

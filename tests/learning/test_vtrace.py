@@ -40,6 +40,11 @@ def test_off_policy_ratios_by_hand():
     np.testing.assert_allclose(result.pg_advantage.ravel(), [1 + 1.5, 1.5])
 
 
+def costs_of(**given):
+    nothing = dict.fromkeys(LossCosts.__dataclass_fields__, 0.0)
+    return LossCosts(**nothing | {"discount": 0.9, "value": 0.5} | given)
+
+
 @pytest.fixture(scope="module")
 def case():
     agent = small_agent(task="copy")
@@ -65,14 +70,14 @@ def test_loss_of_the_acting_policy_by_hand(case):
     for t in reversed(range(T)):
         returns[t] = outcomes.reward[t] + gamma * np.where(ended[t], 0, returns[t + 1])
     errors = returns[:-1] - values[:-1]
-    _, metrics = loss_of(case, LossCosts(gamma, 0.5, 0.0, 0.0))
+    _, metrics = loss_of(case, costs_of(discount=gamma))
     np.testing.assert_allclose(metrics["value_loss"], 0.5 * np.mean(errors**2), rtol=1e-3)
     by_hand = -np.mean(errors * np.asarray(trajectory.log_probs))
     np.testing.assert_allclose(metrics["policy_loss"], by_hand, rtol=1e-3)
 
 
 def test_ratio_is_that_of_the_joint_action(case):
-    trajectory, costs = case[2], LossCosts(0.9, 0.5, 0.0, 0.0)
+    trajectory, costs = case[2], costs_of()
     _, on_policy = loss_of(case, costs)
     # As if the acting policy had been twice as likely to act so: every ρ is 1/2.
     doubled = trajectory.replace(log_probs=trajectory.log_probs + np.log(2))
@@ -87,7 +92,7 @@ def test_ratio_is_that_of_the_joint_action(case):
 def test_advantages_are_constants_to_the_gradient(case):
     agent, params, trajectory = case
     gradient = jax.jit(
-        jax.grad(lambda p: vtrace_loss(agent, LossCosts(0.9, 0.0, 0.0, 0.0), p, trajectory)[0])
+        jax.grad(lambda p: vtrace_loss(agent, costs_of(value=0.0), p, trajectory)[0])
     )(params)
     # With no value cost, only a gradient through the advantage could reach the value layer.
     assert not np.any(gradient["params"]["value"]["kernel"])
@@ -95,23 +100,30 @@ def test_advantages_are_constants_to_the_gradient(case):
 
 
 def test_entropy_cost_lowers_the_loss_by_the_entropy(case):
-    without, _ = loss_of(case, LossCosts(0.9, 0.5, 0.0, 0.0))
-    with_cost, metrics = loss_of(case, LossCosts(0.9, 0.5, 0.1, 0.0))
+    without, _ = loss_of(case, costs_of())
+    with_cost, metrics = loss_of(case, costs_of(entropy=0.1))
     np.testing.assert_allclose(without - with_cost, metrics["exploration_bonus"], rtol=1e-4)
     assert 0.05 < metrics["exploration_bonus"] < 0.1  # a fresh policy is close to uniform
 
 
 def test_evenness_cost_lowers_the_loss_by_the_evenness(case):
     agent, params, trajectory = case
-    without, _ = loss_of(case, LossCosts(0.9, 0.5, 0.0, 0.0))
-    with_cost, metrics = loss_of(case, LossCosts(0.9, 0.5, 0.0, 2.0))
+    without, _ = loss_of(case, costs_of())
+    with_cost, metrics = loss_of(case, costs_of(evenness=2.0))
     np.testing.assert_allclose(without - with_cost, metrics["exploration_bonus"], rtol=1e-3)
     assert -0.5 < metrics["exploration_bonus"] < 0  # a fresh policy is close to uniform
 
 
+def test_doubt_raises_the_loss(case):
+    without, _ = loss_of(case, costs_of())
+    with_cost, metrics = loss_of(case, costs_of(doubt=0.5))
+    np.testing.assert_allclose(without - with_cost, metrics["exploration_bonus"], rtol=1e-3)
+    assert -0.5 < metrics["exploration_bonus"] < -0.25  # a fresh policy doubts almost everything
+
+
 def test_entropy_of_each_choice_is_logged_by_name(case):
     agent, params, trajectory = case
-    _, metrics = loss_of(case, LossCosts(0.9, 0.5, 0.0, 0.0))
+    _, metrics = loss_of(case, costs_of())
     names = ("module", "read_1", "read_2", "write_1")
     parts = [metrics[f"entropy_{name}"] for name in names]
     np.testing.assert_allclose(sum(parts), metrics["entropy"], rtol=1e-5)

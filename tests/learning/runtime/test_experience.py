@@ -31,6 +31,8 @@ def test_every_unroll_is_accounted_for():
     ledger.consume(experience(0, 0), outdated=True)
     assert (ledger.produced, ledger.consumed, ledger.waiting, ledger.outdated) == (2, 1, 0, 1)
     assert ledger.next_sequence == 2
+    ledger.begin_at(5)
+    assert ledger.assign(1) == 5
 
 
 def test_an_unroll_cannot_come_twice():
