@@ -61,14 +61,20 @@ def _compiled(items, base: int) -> Callable:
     for shape in _shapes(base, len(items[0][0])):
         if all(shape(_python_if, key) == value for key, value in items):
             return functools.partial(shape, choose)
-    # By the first argument that varies: digits and others apart, or else value by value
-    values_of = [set(column) for column in zip(*(key for key, _ in items), strict=True)]
-    axis = next(axis for axis, values in enumerate(values_of) if len(values) > 1)
-    keys = values_of[axis]
-    low = {key for key in keys if key < base}
-    groups = [low, keys - low] if 0 < len(low) < len(keys) else _by_result(items, axis)
+    axis, groups = _split(items, base)
     parts = [tuple(item for item in items if item[0][axis] in group) for group in groups]
     return functools.partial(_cases, axis, groups, [_compiled(part, base) for part in parts])
+
+
+def _split(items, base: int) -> tuple[int, list[set[int]]]:
+    """By the first argument that matters: digits and others apart, else by what it makes of all."""
+    columns = list(zip(*(key for key, _ in items), strict=True))
+    for axis, column in enumerate(columns):
+        low = {value for value in column if value < base}
+        if low and low != set(column):
+            return axis, [low, set(column) - low]
+    splits = ((axis, _by_result(items, axis)) for axis in range(len(columns)))
+    return next((axis, groups) for axis, groups in splits if len(groups) > 1)
 
 
 def _by_result(items, axis: int) -> list[set[int]]:

@@ -47,6 +47,11 @@ def test_tables_of_no_shape(seed):
     assert_equal_everywhere({(a,): randomness.randint(0, 9) for a in range(9)}, base=4)
 
 
+def test_an_argument_that_makes_no_difference():
+    odd = {0: 3, 1: 1, 2: 1, 3: 2}
+    assert_equal_everywhere({(a, b): odd[b] for a in range(4) for b in range(4)}, base=4)
+
+
 def test_member_is_by_intervals():
     assert member(Expression("a"), [0, 1, 2, 3]).text == "(and (>= a 0) (<= a 3))"
     assert member(Expression("a"), []).text == "false"
