@@ -6,6 +6,7 @@ A study is a folder; one that is begun again does only what is not there yet.
 import dataclasses
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from main_jax.controller.agent import Agent
@@ -75,6 +76,14 @@ def _study(agent: Agent, params, folder: Path) -> Result:
         seconds_to_extract=middle - begin,
         seconds_to_judge=time.process_time() - middle,
     )
+
+
+def explain(agent: Agent, params) -> Iterator[str]:
+    """For a terminal: the program, how it compares, and the verdict; each as soon as it is known."""
+    program = extract(agent, params)
+    yield program_text(program)
+    yield str(compare(agent, params, program))
+    yield claims_of(judge(program))
 
 
 def claims_of(verdict: Verdict) -> str:
