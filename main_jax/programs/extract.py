@@ -192,7 +192,7 @@ def _conditions(task: Task, names, views: Views) -> tuple[list[Condition], np.nd
 
 def _questions(task: Task, heads: list[str], modules: list[str]):
     landmarks = landmark_names(task)
-    yield First(), 0.8
+    yield First(), 0.6
     for module in modules:
         yield LastModule(module), 0.9
     for head, place in itertools.product(heads, places(landmarks + heads)):

@@ -79,7 +79,7 @@ def _study(agent: Agent, params, folder: Path) -> Result:
 
 
 def explain(agent: Agent, params) -> Iterator[str]:
-    """For a terminal: the program, how it compares, and the verdict; each as soon as it is known."""
+    """The program, how it compares, and the verdict, each as soon as it is known."""
     program = extract(agent, params)
     yield program_text(program)
     yield str(compare(agent, params, program))

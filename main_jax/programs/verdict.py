@@ -1,7 +1,10 @@
 """Proved, wrong, or not proved: what can be said of a program, and on what grounds."""
 
 import dataclasses
+import functools
 
+from main_jax.environment.task import Task
+from main_jax.errors import UserError
 from main_jax.programs.certificate import Certificate
 from main_jax.programs.counterexample import find_counterexample
 from main_jax.programs.interpreter import Run
@@ -36,9 +39,7 @@ def judge(program: Program) -> Verdict:
 
     A task whose reference has no specification raises a UserError.
     """
-    specification = specify(program.task)
-    for text in disagreements(program.task, specification, NUM_INPUTS, seed=5):
-        raise AssertionError(f"specification of {program.task.name} is wrong on {text}")
+    specification = _specification_of(program.task)
     wrong = find_counterexample(program)
     if wrong is not None:
         return Verdict(WRONG, specification, counterexample=wrong)
@@ -47,6 +48,14 @@ def judge(program: Program) -> Verdict:
         return Verdict(NOT_PROVED, specification, failed=tuple(proof.failed))
     certificate = Certificate(program, specification, proof.invariant)
     return Verdict(PROVED, specification, certificate=certificate)
+
+
+@functools.cache
+def _specification_of(task: Task) -> Specification:
+    specification = specify(task)
+    for text in disagreements(task, specification, NUM_INPUTS, seed=5):
+        raise UserError(f"task {task.name}: its reference fits no specification, see input {text}")
+    return specification
 
 
 def _run_lines(made: Run) -> list[str]:

@@ -2,13 +2,15 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from main_jax.programs.program import from_json, to_json
 from main_jax.programs.vocabulary import ANYWHERE
-from tests.helpers import ROOT
 from tests.programs.by_hand import PROGRAMS, rule
+
+ROOT = Path(__file__).parents[2]
 
 
 def launch(name, *arguments):

@@ -44,6 +44,5 @@ def test_a_reference_that_no_finite_memory_computes():
 def test_a_rare_exception_is_found():
     task = TASKS["copy"]
     odd = dataclasses.replace(task, reference=lambda x: "0" * len(x) if x == "77" else x)
-    assert list(disagreements(odd, specify(task), 20_000)) == ["77"] * len(
-        list(disagreements(odd, specify(task), 20_000))
-    )
+    found = list(disagreements(odd, specify(task), 5000))
+    assert found and set(found) == {"77"}
