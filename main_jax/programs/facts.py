@@ -92,8 +92,22 @@ class InState:
         return f"state({show(self.read)}) = {self.state}"
 
 
-Fact = IsZero | NotNegative | Region | InState
-KINDS = {kind.__name__: kind for kind in (IsZero, NotNegative, Region, InState)}
+@dataclasses.dataclass(frozen=True)
+class InStateIf:
+    """It is in this state if the cell holds this character."""
+
+    read: Term
+    cell: Term
+    character: str
+    state: int
+
+    def __str__(self):
+        held = f"tape[{show(self.cell)}] = {self.character!r}"
+        return f"if {held}, state({show(self.read)}) = {self.state}"
+
+
+Fact = IsZero | NotNegative | Region | InState | InStateIf
+KINDS = {kind.__name__: kind for kind in (IsZero, NotNegative, Region, InState, InStateIf)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,6 +163,9 @@ class Snapshot:
         known = {ONE: 1, N: self.n, STEPS: self.steps}
         return known[atom] if atom in known else self.heads[atom]
 
+    def state_after(self, read: Term) -> int:
+        return self.states[min(max(self.value(read), 0), self.n)]
+
     def cell_holds(self, cell: int, what: str) -> bool:
         if not 0 <= cell < len(self.tape):
             return False
@@ -169,7 +186,10 @@ class Snapshot:
                 cells = range(self.value(fact.begin), self.value(fact.end))
                 return all(self.cell_holds(cell, fact.holds) for cell in cells)
             case InState():
-                return self.states[min(max(self.value(fact.read), 0), self.n)] == fact.state
+                return self.state_after(fact.read) == fact.state
+            case InStateIf():
+                held = self.cell_holds(self.value(fact.cell), fact.character)
+                return not held or self.state_after(fact.read) == fact.state
 
 
 def history(specification: Specification, operands: Sequence[str]) -> tuple[list[int], list[int]]:

@@ -24,6 +24,7 @@ from main_jax.programs.facts import (
     Count,
     Fact,
     InState,
+    InStateIf,
     IsZero,
     N,
     NotNegative,
@@ -240,9 +241,21 @@ class _Shapes:
         if not isinstance(self.specification, Transducer) or self.specification.num_states == 1:
             return
         for read in [*self.reads, term({N: 1})]:
-            found = {state.states[min(max(state.value(read), 0), state.n)] for state in states}
+            found = {state.state_after(read) for state in states}
             if len(found) == 1:
                 yield InState(read, found.pop())
+            elif self.specification.num_states > 2:
+                yield from self._states_by_character(states, read)
+
+    def _states_by_character(self, states, read: Term) -> Iterator[Fact]:
+        """Where states remember a digit, a head often stands on it."""
+        for head in self.heads.values():
+            found = defaultdict(set)
+            for state in states:
+                found[state.tape[state.value(head)]].add(state.state_after(read))
+            if all(len(values) == 1 for values in found.values()):
+                for character, values in found.items():
+                    yield InStateIf(read, head, character, *values)
 
 
 def _heads_that_matter(program: Program) -> list[str]:

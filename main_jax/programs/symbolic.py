@@ -21,6 +21,7 @@ from main_jax.programs.facts import (
     Count,
     Fact,
     InState,
+    InStateIf,
     IsZero,
     Layout,
     N,
@@ -360,6 +361,10 @@ class Encoding:
                 return self.value(fact.term, state) >= 0
             case InState():
                 return self.state_after(self._clamp(self.value(fact.read, state))) == fact.state
+            case InStateIf():
+                held = state.token(self.value(fact.cell, state))
+                known = self.state_after(self._clamp(self.value(fact.read, state))) == fact.state
+                return implies(held == self.characters.index(fact.character), known)
             case Region():
                 return self.at_cell(fact, state, witness)
 
