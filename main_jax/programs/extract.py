@@ -12,6 +12,7 @@ import random
 import numpy as np
 
 from main_jax.controller.agent import Agent
+from main_jax.controller.network import NEAR
 from main_jax.environment.game import HALT
 from main_jax.environment.modules import DIGITS, EMPTY
 from main_jax.environment.task import LONG_OPERANDS, Task, operand_length
@@ -25,6 +26,7 @@ from main_jax.programs.traces import Reader, Views, joined, record
 from main_jax.programs.vocabulary import (
     ANYWHERE,
     MODULE,
+    SIGHT,
     Condition,
     First,
     Holds,
@@ -131,7 +133,7 @@ def _explain(agent: Agent, views: Views) -> Program:
     rules = {
         MODULE: _rules_for(MODULE, holds, conditions, costs, modules, names, [0.0] * len(names))
     }
-    targets = places([*heads, *landmark_names(task)])
+    targets = places([*heads, *landmark_names(task)], NEAR)
     ignores = ignored_heads(task)
     moves = views.chosen != names.index(HALT)
     for number, head in enumerate(heads):
@@ -195,13 +197,13 @@ def _questions(task: Task, heads: list[str], modules: list[str]):
     yield First(), 0.6
     for module in modules:
         yield LastModule(module), 0.9
-    for head, place in itertools.product(heads, places(landmarks + heads)):
+    for head, place in itertools.product(heads, places(landmarks + heads, SIGHT)):
         if place.anchor != head:
             yield Stands(head, place), 1.0 + 0.1 * abs(place.offset)
     for landmark, other in itertools.combinations(landmarks, 2):
-        for offset in range(-2, 3):
-            yield Stands(other, Place(landmark, offset)), 1.3
-    for place in places(heads + landmarks):
+        for offset in range(-SIGHT, SIGHT + 1):
+            yield Stands(other, Place(landmark, offset)), 1.3 + 0.05 * abs(offset)
+    for place in places(heads + landmarks, SIGHT):
         far = 0.1 * abs(place.offset) + (0.2 if place.anchor in landmarks else 0)
         for characters, cost in _classes(task).items():
             yield Holds(place, characters), cost + far

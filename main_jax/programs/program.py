@@ -18,6 +18,7 @@ from main_jax.programs.vocabulary import (
     ANYWHERE,
     MODULE,
     QUESTIONS,
+    SIGHT,
     Anywhere,
     Condition,
     Holds,
@@ -82,10 +83,10 @@ def check(program: Program) -> None:
                 if choice == MODULE:
                     _check_name(target, [*modules, HALT], "module")
                 elif target != ANYWHERE:
-                    _check_place(task, target)
+                    _check_place(task, target, NEAR)
             for condition in rule.guard:
                 for place in places_of(condition.question):
-                    _check_place(task, place)
+                    _check_place(task, place, SIGHT)
                 if isinstance(condition.question, LastModule):
                     _check_name(condition.question.name, modules, "module")
                 if isinstance(condition.question, Holds):
@@ -93,12 +94,12 @@ def check(program: Program) -> None:
                         _check_name(character, list(task.vocabulary.characters), "character")
 
 
-def _check_place(task: Task, place) -> None:
+def _check_place(task: Task, place, radius: int) -> None:
     if not isinstance(place, Place) or not isinstance(place.offset, int):
         raise UserError(f"{place!r} is no place")
     _check_name(place.anchor, anchor_names(task), "anchor")
-    if abs(place.offset) > NEAR:
-        raise UserError(f"{place} is more than {NEAR} cells from its anchor")
+    if abs(place.offset) > radius:
+        raise UserError(f"{place} is more than {radius} cells from its anchor")
 
 
 def _check_name(name, known: list[str], kind: str) -> None:

@@ -13,6 +13,7 @@ MAX_RULES = 9
 BEAM = 6  # lists that are followed up
 BRANCHES = 6  # rules that each of them is tried with
 NUM_PAIRED = 120  # conditions that are also tried two at a time
+NUM_TRIPLED = 25  # pairs of conditions that are also tried with a third
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,7 +81,7 @@ def _extensions(problem: Problem, partial: _Partial) -> Iterator[_Partial]:
 
 
 def _right_guards(holds: np.ndarray, right: np.ndarray) -> Iterator[tuple[tuple, np.ndarray]]:
-    """Guards of one or two conditions that only hold where a target is right."""
+    """Guards of one to three conditions that only hold where a target is right."""
     good, bad = holds[right], holds[~right]
     covers, spoils = good.sum(axis=0), bad.sum(axis=0)
     singles = np.flatnonzero((spoils == 0) & (covers > 0))
@@ -96,3 +97,13 @@ def _right_guards(holds: np.ndarray, right: np.ndarray) -> Iterator[tuple[tuple,
     order = np.argsort(-worth[rows, columns], kind="stable")[:40]
     for first, second in zip(best[rows[order]], best[columns[order]], strict=True):
         yield (first, second), holds[:, first] & holds[:, second]
+    # A third condition for the pairs that tell most, of those that are not right by themselves
+    tells = together_good / max(len(good), 1) - together_bad / max(len(bad), 1)
+    rows, columns = np.nonzero(np.triu((together_bad > 0) & (together_good > 0), 1))
+    order = np.argsort(-tells[rows, columns], kind="stable")[:NUM_TRIPLED]
+    for first, second in zip(best[rows[order]], best[columns[order]], strict=True):
+        pair = holds[:, first] & holds[:, second]
+        covers, spoils = (holds[pair & which].sum(axis=0) for which in (right, ~right))
+        thirds = np.flatnonzero((spoils == 0) & (covers > 0))
+        for third in thirds[np.argsort(-covers[thirds], kind="stable")][:3]:
+            yield (first, second, third), pair & holds[:, third]

@@ -19,6 +19,7 @@ from main_jax.controller.network import NEAR
 from main_jax.environment import tape
 from main_jax.environment.tape import TapeState
 from main_jax.programs.vocabulary import (
+    SIGHT,
     Condition,
     First,
     Holds,
@@ -32,7 +33,7 @@ from main_jax.programs.vocabulary import (
 )
 
 OFF_TAPE = -1  # as a token: no cell; as a module: none yet
-FAR = NEAR + 1  # as a distance between anchors: out of each other's sight
+FAR = SIGHT + 1  # as a distance between anchors: out of each other's sight
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Views:
     """What was seen before each of N steps, and what was done then."""
 
     module: np.ndarray  # i32[N], of the step before
-    tokens: np.ndarray  # i32[N, A, 2 * NEAR + 1]
+    tokens: np.ndarray  # i32[N, A, 2 * SIGHT + 1]
     distances: np.ndarray  # i32[N, A, A], from the second anchor to the first
     chosen: np.ndarray  # i32[N], a module
     moves: np.ndarray  # bool[N, R + W, A, 2 * NEAR + 1], the ways to say where a head went
@@ -87,13 +88,14 @@ def _view(task, state: TapeState, action) -> tuple:
     seen = state.seen
     anchors = jnp.concatenate([seen.heads, seen.landmarks])
     exists = anchors >= 0
-    cells = anchors[:, None] + jnp.arange(-NEAR, NEAR + 1)
+    cells = anchors[:, None] + jnp.arange(-SIGHT, SIGHT + 1)
     on_tape = (cells >= 0) & (cells < seen.length) & exists[:, None]
     tokens = jnp.where(on_tape, seen.tokens[jnp.where(on_tape, cells, 0)], OFF_TAPE)
     distances = anchors[:, None] - anchors[None, :]
-    visible = (jnp.abs(distances) <= NEAR) & exists[:, None] & exists[None, :]
+    visible = (jnp.abs(distances) <= SIGHT) & exists[:, None] & exists[None, :]
     distances = jnp.where(visible, distances, FAR)
-    moves = (action.heads[:, None, None] == cells) & on_tape
+    within_reach = slice(SIGHT - NEAR, SIGHT + NEAR + 1)
+    moves = ((action.heads[:, None, None] == cells) & on_tape)[:, :, within_reach]
     small = [x.astype(jnp.int8) for x in (seen.module, tokens, distances, action.module)]
     return (*small, moves)
 
@@ -117,7 +119,7 @@ class Reader:
         self.anchors = {name: number for number, name in enumerate(anchor_names(task))}
 
     def token(self, place: Place) -> np.ndarray:
-        return self.views.tokens[:, self.anchors[place.anchor], place.offset + NEAR]
+        return self.views.tokens[:, self.anchors[place.anchor], place.offset + SIGHT]
 
     def answer(self, question: Question) -> np.ndarray:  # bool[N]
         match question:

@@ -1,17 +1,19 @@
 """What a program may ask about a tape, and where it may send a head.
 
-Nothing here that a controller with encoder=local and reach=near could not see or do: places lie
-within NEAR cells of an anchor, that is, of a previous head or of a landmark. A question about
+Nothing here that a controller with encoder=local and reach=near could not see or do: heads go to
+cells within NEAR of an anchor, that is, of a previous head or of a landmark, and by the looks of
+these cells, which show what is within SIGHT of an anchor. A question about
 what does not exist, such as a head before the first step or a cell beyond the tape, is answered no.
 """
 
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from main_jax.controller.network import NEAR
+from main_jax.controller.network import NEAR, RECEPTIVE_FIELD
 from main_jax.controller.policy import choice_names
 from main_jax.environment.task import Task
 
+SIGHT = NEAR + RECEPTIVE_FIELD
 MODULE = "module"
 START, END = "start", "end"  # the tape's first and last cell
 
@@ -176,8 +178,8 @@ def anchor_names(task: Task) -> list[str]:
     return head_names(task) + landmark_names(task)
 
 
-def places(anchors: Sequence[str]) -> list[Place]:
-    return [Place(anchor, offset) for anchor in anchors for offset in range(-NEAR, NEAR + 1)]
+def places(anchors: Sequence[str], radius: int) -> list[Place]:
+    return [Place(anchor, offset) for anchor in anchors for offset in range(-radius, radius + 1)]
 
 
 def places_of(question: Question) -> list[Place]:
