@@ -34,6 +34,7 @@ setup(
         "numpy>=2.0",
         "optax>=0.2.5",
         "orbax-checkpoint>=0.11",
+        "psutil>=5.9",
         "rich>=13",
         "rlax>=0.1.8",
         "tensorboardX>=2.6",

@@ -86,10 +86,10 @@ def screenshot(workdir: Path, out: Path) -> None:
     browser = shutil.which("chromium") or shutil.which("chrome")
     if not browser:
         cli.fail("no chromium here to take a screenshot with")
-    _, agent, params, timesteps = load_controller(str(workdir))
+    c = load_controller(str(workdir))
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "replay.html"
-        write_replay(page, [record(agent, params, str(workdir), timesteps, [INPUT])])
+        write_replay(page, [record(c.agent, c.params, str(workdir), c.timesteps, [INPUT])])
         flags_of_browser = (
             *("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"),
             *("--no-first-run", "--disable-background-networking", "--window-size=1120,770"),

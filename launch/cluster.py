@@ -15,13 +15,15 @@ from main_jax import cli
 CONFIG = config_flags.DEFINE_config_file("config", None, "A file of configs/.", lock_config=True)
 WORKDIR = cli.define_workdir()
 ADDRESS = flags.DEFINE_string("address", "local", "The cluster: local, auto or HOST:PORT.")
-NUM_ACTORS = flags.DEFINE_integer("num_actors", None, "Overrides the config's.", lower_bound=1)
-NUM_LEARNERS = flags.DEFINE_integer("num_learners", None, "Overrides the config's.", lower_bound=1)
+NUM_ACTORS = cli.define_integer("num_actors", None, "Overrides the config's.", lowest=1)
+NUM_LEARNERS = cli.define_integer("num_learners", None, "Overrides the config's.", lowest=1)
 flags.mark_flag_as_required("config")
 
 
 def main(arguments):
     cli.no_arguments(arguments)
+    if ADDRESS.value not in ("local", "auto"):
+        cli.check_address("address", ADDRESS.value)
     config = CONFIG.value
     given = {"num_actors": NUM_ACTORS.value, "num_learners": NUM_LEARNERS.value}
     with config.unlocked():  # what a config lacks, validate_config says

@@ -21,13 +21,12 @@ def _policies():
 
 CHECKPOINT = flags.DEFINE_string("checkpoint", None, "A run's workdir or a controller.msgpack.")
 LENGTHS = flags.DEFINE_list("lengths", ["10", "20", "100"], "Input lengths, separated by commas.")
-NUM_INPUTS = flags.DEFINE_integer("num_inputs", 100, "Inputs of each length.", lower_bound=1)
-SEED = flags.DEFINE_integer(
-    "seed",
-    0,
-    "Chooses the inputs; 0: as in training's evaluations.",
-    lower_bound=0,
-    upper_bound=2**31 - 1,
+NUM_INPUTS = cli.define_integer("num_inputs", 100, "Inputs of each length.", lowest=1)
+SEED = cli.define_integer(
+    "seed", 0, "Chooses the inputs; 0: as in training's evaluations.", lowest=0
+)
+HALTING = flags.DEFINE_enum(
+    "halting", None, ["learned", "oracle"], "Who ends an episode; default: as trained."
 )
 POLICY = cli.define_choice("policy", "both", _policies, "How actions are chosen")
 SUITE = flags.DEFINE_enum(
@@ -45,12 +44,17 @@ def main(arguments):
 
     from main_jax.evaluation.adversarial import evaluate_adversarial
     from main_jax.evaluation.evaluate import evaluate
+    from main_jax.evaluation.needs import check_evaluation
     from main_jax.learning.checkpoint import load_controller
     from main_jax.learning.progress import counting, results_table
 
     cli.load_task_file(TASK_FILE.value)
-    config, agent, params, timesteps = load_controller(CHECKPOINT.value)
+    controller = load_controller(CHECKPOINT.value)
+    config, params, timesteps = controller.config, controller.params, controller.timesteps
+    agent = _with_halting(controller.agent)
     policies = _policies()[:-1] if POLICY.value == "both" else (POLICY.value,)
+    check_evaluation(config, lengths, NUM_INPUTS.value, len(policies))
+    cli.warn(controller.warning)
     if SUITE.value == "adversarial":
         results = evaluate_adversarial(agent, params, lengths, SEED.value, policies)
     else:
@@ -67,6 +71,14 @@ def main(arguments):
     else:
         title = f"{config.task}, trained for {timesteps:,} timesteps"
         Console().print(results_table(title, results))
+
+
+def _with_halting(agent):
+    if HALTING.value == "oracle":
+        return dataclasses.replace(agent, game=dataclasses.replace(agent.game, oracle=True))
+    if HALTING.value == "learned" and not agent.game.can_halt:
+        cli.fail(f"--halting=learned: {CHECKPOINT.value} knows no Halt")
+    return agent
 
 
 if __name__ == "__main__":

@@ -26,8 +26,9 @@ def main(arguments):
     from main_jax.learning.checkpoint import load_controller
 
     cli.load_task_file(TASK_FILE.value)
-    _, agent, params, timesteps = load_controller(CHECKPOINT.value)
-    write_export(out, agent, params, timesteps)
+    controller = load_controller(CHECKPOINT.value)
+    cli.warn(controller.warning)
+    write_export(out, controller.agent, controller.params, controller.timesteps)
     print(f"program: {out} ({out.stat().st_size / 1000:,.0f} kB)")
     print(f"what its numbers mean: {description_path(out)}")
 

@@ -8,8 +8,6 @@ JAX knows coordinator, num_processes and process_id by itself. Run again with th
 resumes.
 """
 
-import re
-
 from absl import flags
 from ml_collections import config_flags
 
@@ -18,8 +16,8 @@ from main_jax import cli
 CONFIG = config_flags.DEFINE_config_file("config", None, "A file of configs/.", lock_config=True)
 WORKDIR = cli.define_workdir()
 COORDINATOR = flags.DEFINE_string("coordinator", None, "HOST:PORT of process 0.")
-NUM_PROCESSES = flags.DEFINE_integer("num_processes", None, "How many.", lower_bound=1)
-PROCESS_ID = flags.DEFINE_integer("process_id", None, "Which one this is.", lower_bound=0)
+NUM_PROCESSES = cli.define_integer("num_processes", None, "How many.", lowest=1)
+PROCESS_ID = cli.define_integer("process_id", None, "Which one this is.", lowest=0)
 flags.mark_flag_as_required("config")
 
 
@@ -30,8 +28,8 @@ def main(arguments):
         cli.fail("--coordinator, --num_processes and --process_id go together")
     if None not in by_hand and PROCESS_ID.value >= NUM_PROCESSES.value:
         cli.fail(f"--process_id={PROCESS_ID.value} is none of {NUM_PROCESSES.value} processes")
-    if COORDINATOR.value and not re.fullmatch(r".+:\d+", COORDINATOR.value):
-        cli.fail(f"--coordinator={COORDINATOR.value} is not of the form HOST:PORT")
+    if COORDINATOR.value:
+        cli.check_address("coordinator", COORDINATOR.value)
     from main_jax import parallel
     from main_jax.learning.train import train_and_evaluate
 

@@ -31,14 +31,13 @@ def main(arguments):
 
     cli.load_task_file(TASK_FILE.value)
     controllers = [load_controller(location) for location in CHECKPOINT.value]
-    for _, agent, _, _ in controllers:
-        check_inputs(agent, inputs)
+    for controller in controllers:
+        cli.warn(controller.warning)
+        check_inputs(controller.agent, inputs)
     with counting("episodes", len(controllers) * len(inputs)) as done:
         recordings = [
-            record(agent, params, label, timesteps, inputs, done)
-            for label, (_, agent, params, timesteps) in zip(
-                CHECKPOINT.value, controllers, strict=True
-            )
+            record(c.agent, c.params, label, c.timesteps, inputs, done)
+            for label, c in zip(CHECKPOINT.value, controllers, strict=True)
         ]
     write_replay(out, recordings)
     print(f"replay: {out} ({out.stat().st_size / 1000:,.0f} kB)")

@@ -4,8 +4,12 @@
   python launch/solve.py --checkpoint=DIR_OR_FILE --trace 12+34
   seq 1000 1999 | python launch/solve.py --checkpoint=DIR_OR_FILE -
 
-Prints a line for each input: input, output, ok or wrong, and steps, separated by tabs.
+Prints a line for each input: input, output, a verdict and steps, separated by tabs. The verdict is
+`ok`, `wrong`, or `unfinished`: not stopped within the step limit. Of stdin, lines are read and
+answered as they come.
 """
+
+import sys
 
 from absl import flags
 
@@ -18,17 +22,23 @@ flags.mark_flag_as_required("checkpoint")
 
 
 def main(arguments):
-    inputs = cli.read_inputs(arguments)
+    batches = cli.stream_inputs(arguments)
+    from main_jax.evaluation.needs import check_inputs
     from main_jax.evaluation.solve import solve
     from main_jax.learning.checkpoint import load_controller
 
     cli.load_task_file(TASK_FILE.value)
-    _, agent, params, _ = load_controller(CHECKPOINT.value)
-    if TRACE.value:
-        _print_traces(agent, params, inputs)
-    else:
-        for text, solution in zip(inputs, solve(agent, params, inputs), strict=True):
-            print(_result(text, solution))
+    controller = load_controller(CHECKPOINT.value)
+    cli.warn(controller.warning)
+    agent, params = controller.agent, controller.params
+    for inputs in batches:
+        check_inputs(controller.config, agent.task, inputs)
+        if TRACE.value:
+            _print_traces(agent, params, inputs)
+        else:
+            for text, solution in zip(inputs, solve(agent, params, inputs), strict=True):
+                print(_result(text, solution))
+        sys.stdout.flush()
 
 
 def _print_traces(agent, params, inputs):
@@ -37,8 +47,7 @@ def _print_traces(agent, params, inputs):
     from main_jax.evaluation.trace import run_episode, terminal_lines
 
     console = Console(highlight=False, soft_wrap=True)
-    episodes = [run_episode(agent, params, text) for text in inputs]
-    for episode in episodes:
+    for episode in (run_episode(agent, params, text) for text in inputs):
         for line in terminal_lines(episode):
             console.print(line)
         print(_result(episode.text, episode.solution))

@@ -15,7 +15,9 @@ from main_jax import cli
 
 TASKS = flags.DEFINE_list("tasks", None, "Built-in tasks; default: the paper's five.")
 ROWS = flags.DEFINE_list("rows", None, "Rows of the table; default: all five.")
-NUM_SEEDS = flags.DEFINE_integer("num_seeds", 10, "Seeds 0 to this, exclusive.", lower_bound=0)
+NUM_SEEDS = cli.define_integer(
+    "num_seeds", 10, "Seeds 0 to this, exclusive.", lowest=0, highest=1000
+)
 PROTOCOL = flags.DEFINE_enum("protocol", "ours", ["ours", "paper"], "Whose training schedule.")
 RESULTS = flags.DEFINE_string("results", "results", "Where result files, table and figure go.")
 WORKDIRS = flags.DEFINE_string("workdirs", "runs/table", "Where the runs themselves are kept.")

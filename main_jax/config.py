@@ -145,6 +145,10 @@ def variant_of(config: ConfigDict, name: str) -> ConfigDict:
     return config.lock()
 
 
+# What a config that does not say it means: it was made before there was another way.
+EARLIER_MEANING = {"halting": "oracle", "reach": "anywhere"}
+
+
 def with_defaults(saved: dict) -> dict:
     """The fields of a config from a file; one made before a field existed has its default."""
-    return json.loads(base_config().to_json()) | saved
+    return json.loads(base_config().to_json()) | EARLIER_MEANING | saved

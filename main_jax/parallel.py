@@ -7,12 +7,14 @@ makes the same calls in the same order.
 import contextlib
 import functools
 import json
+import os
 
 import jax
 import numpy as np
 from jax.experimental import multihost_utils
 
-from main_jax.errors import TrainingError, UserError
+from main_jax.errors import UserError
+from main_jax.terminal import say
 
 AXIS = "devices"
 # After which a process that is gone takes the others down, so that none waits for it forever.
@@ -118,7 +120,7 @@ def join_processes(coordinator: str | None, num_processes: int | None, process_i
 
 @contextlib.contextmanager
 def joined(coordinator: str | None, num_processes: int | None, process_id: int | None):
-    """Within, this process trains together with the others; if one is gone, all end."""
+    """Within, this process trains together with the others; if one is gone, all end at once."""
     try:
         join_processes(coordinator, num_processes, process_id)
     except (RuntimeError, ValueError) as error:
@@ -126,7 +128,8 @@ def joined(coordinator: str | None, num_processes: int | None, process_id: int |
     try:
         yield
     except jax.errors.JaxRuntimeError as error:
-        raise TrainingError(f"another process may be gone: {error}") from error
+        say(f"error: another process is gone: {str(error).splitlines()[0][:200]}")
+        os._exit(1)  # in the usual way, JAX would wait for the one that is gone, and then abort
 
 
 def is_first_process() -> bool:

@@ -22,7 +22,11 @@ from main_jax.evaluation.trace import Episode, Step
 from main_jax.learning.actor import Terms, init_actor, unroll
 
 ROOT = Path(__file__).parent.parent
-SHORT = Terms(max_difficulty=jnp.int32(2), wrong_halt_price=jnp.float32(0.25))
+SHORT = Terms(
+    max_difficulty=jnp.int32(2),
+    wrong_halt_price=jnp.float32(0.25),
+    forgiving=jnp.bool_(False),
+)
 
 
 def small_config(**overrides) -> ConfigDict:
@@ -118,8 +122,6 @@ class ByHand:
 
     choices: tuple[str, ...]
     backwards: bool = False
-    needs_tape = True
-    needs_windows = False
 
     def apply(self, params, context):
         batch, room, _ = context.sigma.shape
@@ -150,8 +152,6 @@ class ByChance:
     """A stand-in for the controller whose actions are chance alone, on every processor the same."""
 
     num_modules: int
-    needs_tape = True
-    needs_windows = False
 
     def apply(self, params, context):
         batch, room = context.mask.shape

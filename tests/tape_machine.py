@@ -86,20 +86,24 @@ class TapeMachine:
 class Episode:
     """The rules of an episode: who ends it, and what each step pays."""
 
-    def __init__(self, machine: TapeMachine, halting: str, reward: str, limit: int, price: float):
-        self.machine, self.halting, self.reward = machine, halting, reward
-        self.limit, self.price = limit, price
+    def __init__(self, machine: TapeMachine, halting: str, reward: str, limit: int):
+        self.machine, self.halting, self.reward, self.limit = machine, halting, reward, limit
         self.steps = 0
         self.right_at_start = machine.correct
 
-    def step(self, name: str, *heads: int) -> dict:
-        """A right cell pays 0.5, success 2, and halting on a wrong tape costs the price."""
+    def step(self, name: str, *heads: int, price: float, forgiving: bool) -> dict:
+        """A right cell pays 0.5, success 2, and halting on a wrong tape costs the price.
+
+        That ends the episode too, unless it is forgiven.
+        """
         machine, halts = self.machine, name == "Halt"
         before, correct, prefix = machine.tape, machine.correct, machine.correct_prefix
         if not halts:
             machine.act(name, *heads)
         self.steps += 1
-        terminated = halts if self.halting == "learned" else machine.solved
+        terminated = machine.solved
+        if self.halting == "learned":
+            terminated = halts and (machine.solved or not forgiving)
         gained = {
             "progress": machine.correct - correct,
             "prefix": min(machine.correct_prefix - prefix, int(machine.tape != before)),
@@ -107,7 +111,7 @@ class Episode:
         }[self.reward]
         success = terminated and machine.solved
         return {
-            "reward": 0.5 * gained + 2.0 * success - self.price * (halts and not machine.solved),
+            "reward": 0.5 * gained + 2.0 * success - price * (halts and not machine.solved),
             "terminated": terminated,
             "truncated": not terminated and self.steps >= self.limit,
             "success": success,

@@ -7,6 +7,8 @@ from dm_env import specs
 
 from main_jax.environment.game import Game
 from main_jax.environment.tape import Action, TapeState
+from main_jax.environment.task import shortened
+from main_jax.errors import UserError
 
 
 class TapeEnvironment(dm_env.Environment):
@@ -38,7 +40,7 @@ class TapeEnvironment(dm_env.Environment):
     def step(self, action) -> dm_env.TimeStep:
         if self._state is None:
             return self.reset()
-        action = np.asarray(action, np.int32)
+        action = self._checked(action)
         heads = np.minimum(action[1:], int(self._state.seen.length) - 1)
         self._state, outcome = self._act(self._state, Action(module=action[0], heads=heads))
         observation, reward = self._observation(), float(outcome.reward)
@@ -49,6 +51,20 @@ class TapeEnvironment(dm_env.Environment):
         if outcome.truncated:
             return dm_env.truncation(reward, observation, self._discount)
         return dm_env.transition(reward, observation, self._discount)
+
+    def _checked(self, action) -> np.ndarray:  # i32[1 + R + W]
+        """Any kind of integers will do, if there are as many as needed and all in range."""
+        given, spec = np.asarray(action), self.action_spec()
+        if given.dtype.kind not in "iu" or given.shape != spec.shape:
+            raise UserError(
+                f"action {shortened(action)} is {given.dtype}{list(given.shape)}, and must be "
+                f"integers [{spec.shape[0]}]"
+            )
+        if np.any(given < spec.minimum) or np.any(given > spec.maximum):
+            raise UserError(
+                f"action {given.tolist()} is out of range: from 0 to {spec.maximum.tolist()}"
+            )
+        return given.astype(np.int32)
 
     def observation_spec(self):
         task, room = self._game.task, self._room

@@ -103,6 +103,10 @@ class Game:
         truncated = ~terminated & (after.steps >= after.step_limit)
         return after, Outcome(reward, terminated, truncated, success, tape.progress(after))
 
+    def move(self, state: TapeState, action: Action) -> TapeState:
+        """The tape after an action, whatever it pays; one whose episode has ended stays."""
+        return tape.transition(self.task, state, action, self.ended(state))
+
     def terminated(self, state: TapeState) -> jax.Array:
         return state.halted | tape.solved(state) if self.oracle else state.halted
 
@@ -152,15 +156,15 @@ class Game:
         all_rejected = jnp.ones(num_inputs, bool)
         return lax.while_loop(going_on, redraw, (key, jnp.int32(0), all_rejected, nothing))[3]
 
-    def tapes_of(self, inputs: list[str]) -> TapeState:  # [N]
-        """The tapes of inputs given as text, with room for the longest.
+    def tapes_of(self, inputs: list[str], room: int = 0) -> TapeState:  # [N]
+        """The tapes of inputs given as text, with room for the longest, or for so many digits.
 
         A bad input raises a UserError.
         """
         task = self.task
         operands = [task.parse(text) for text in inputs]
         lengths = np.array([task.input_length(digits) for digits in operands], np.int32)
-        padded = np.zeros((len(inputs), task.num_operands, lengths.max()), np.int32)
+        padded = np.zeros((len(inputs), task.num_operands, max(room, lengths.max())), np.int32)
         for row, digits in enumerate(operands):
             for column, operand in enumerate(digits):
                 padded[row, column, : len(operand)] = task.vocabulary.encode(operand)

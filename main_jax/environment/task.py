@@ -6,6 +6,7 @@ n=2 is `*12+34$...`.
 """
 
 import dataclasses
+import inspect
 from collections.abc import Callable
 
 import jax
@@ -18,6 +19,7 @@ from main_jax.errors import UserError
 LONG_OPERANDS = "xyz"
 SINGLE_DIGITS = "k"
 OPERAND_NAMES = LONG_OPERANDS + SINGLE_DIGITS
+MAX_SHOWN = 60  # characters of an input in a message
 
 
 def as_long_as_the_input(n):
@@ -88,13 +90,22 @@ class Task:
         operands, n = np.asarray(operands), np.asarray(n)
         tokens = np.zeros((*n.shape, self.target_length(operands.shape[-1])), np.int32)
         for index in np.ndindex(n.shape):
-            texts = self.operand_texts(operands[index], int(n[index]))
-            answer = self.reference(*texts)
-            if len(answer) != self.target_length(int(n[index])):
-                call = f"reference({', '.join(map(repr, texts))})"
-                raise UserError(f"task {self.name!r}: {call} gives {answer!r}")
-            tokens[index][: len(answer)] = self.vocabulary.encode(answer)
+            answer = self._answer(self.operand_texts(operands[index], int(n[index])))
+            tokens[index][: len(answer)] = answer
         return tokens
+
+    def _answer(self, texts: list[str]) -> list[int]:
+        """The reference's, as tokens; what is wrong with it is said in one line."""
+        try:
+            answer = self.reference(*texts)
+            length = self.target_length(self.input_length(texts))
+            if isinstance(answer, str) and len(answer) == length:
+                return self.vocabulary.encode(answer)
+            problem = f"gives {shortened(answer)}, not {length} characters"
+        except (Exception, SystemExit) as error:  # a user's function may raise anything
+            problem = f"fails with {type(error).__name__}: {' '.join(str(error).split())}"
+        call = f"reference({', '.join(map(shortened, texts))})"
+        raise UserError(f"{source_file(self)}: task {self.name!r}: {call} {problem}")
 
     def operand_texts(self, operands: np.ndarray, n: int) -> list[str]:
         """Operands [K, N] as the strings of digits that the reference takes."""
@@ -108,30 +119,26 @@ class Task:
         operands = [text]
         for separator in self.separators():
             operands[-1:] = operands[-1].split(separator, 1)
-        if len(operands) != self.num_operands:
-            form = "".join(self._input_form())
-            raise UserError(f"input {text!r} of task {self.name}: expected the form {form}")
-        for operand in operands:
-            if not operand:
-                raise UserError(f"input {text!r} of task {self.name}: an operand is empty")
-            for character in operand:
-                if character not in DIGITS[: self.base]:
-                    raise UserError(
-                        f"input {text!r} of task {self.name}: {character!r} is no digit of "
-                        f"base {self.base}"
-                    )
-        self._check_lengths(text, operands)
+        problem = self._problem(operands)
+        if problem:
+            raise UserError(f"input {shortened(text)} of task {self.name}: {problem}")
         return operands
 
-    def _check_lengths(self, text: str, operands: list[str]) -> None:
+    def _problem(self, operands: list[str]) -> str | None:
+        if len(operands) != self.num_operands:
+            return f"expected the form {''.join(self._input_form())}"
         lengths = set()
         for name, operand in zip(self.operand_names, operands, strict=True):
+            if not operand:
+                return "an operand is empty"
+            if not set(operand) <= set(DIGITS[: self.base]):
+                wrong = next(c for c in operand if c not in DIGITS[: self.base])
+                return f"{wrong!r} is no digit of base {self.base}"
             if name in LONG_OPERANDS:
                 lengths.add(len(operand))
             elif len(operand) != 1:
-                raise UserError(f"input {text!r} of task {self.name}: {operand!r} is no one digit")
-        if len(lengths) > 1:
-            raise UserError(f"input {text!r} of task {self.name}: operands differ in length")
+                return f"{shortened(operand)} is no one digit"
+        return "operands differ in length" if len(lengths) > 1 else None
 
     def input_length(self, operands: list[str]) -> int:
         """n of an input that parse has split."""
@@ -149,6 +156,20 @@ class Task:
         """The text that parse splits into these operands."""
         texts = iter(operands)
         return "".join(next(texts) if s in OPERAND_NAMES else s for s in self._input_form())
+
+
+def source_file(task: Task) -> str:
+    """Where its reference is written, for messages."""
+    try:
+        return inspect.getsourcefile(inspect.unwrap(task.reference)) or "?"
+    except TypeError:  # a built-in function has no file
+        return "?"
+
+
+def shortened(value) -> str:
+    """As it would be written in Python, or its beginning."""
+    text = repr(value) if not isinstance(value, str) else repr(value[: 2 * MAX_SHOWN])
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
 
 
 def operand_length(name: str, n):

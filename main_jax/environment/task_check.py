@@ -1,7 +1,6 @@
 """Checks of a task before anything is trained on it; messages name the file, the field, a case."""
 
 import functools
-import inspect
 import itertools
 import random
 import string
@@ -10,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from main_jax import memory
 from main_jax.environment import tape
 from main_jax.environment.modules import DIGITS, EMPTY, Module
 from main_jax.environment.task import (
@@ -18,17 +18,21 @@ from main_jax.environment.task import (
     Task,
     operand_length,
     sample_operands,
+    source_file,
 )
 from main_jax.errors import UserError
 
 LENGTHS = (1, 2, 3, 5)
 INPUTS_PER_LENGTH = 25
+MAX_HEADS = 100  # of a kind; as many again would take minutes to compile
+BYTES_PER_TOKEN = 4
+COPIES_OF_A_TABLE = 3
 
 
 def check_task(task: Task) -> None:
     """Raises a UserError that says what is wrong with the task, if anything is."""
+    check_shape(task)
     for check in (
-        _check_layout,
         _check_modules,
         _check_target_length,
         _check_reference,
@@ -39,11 +43,10 @@ def check_task(task: Task) -> None:
         check(task)
 
 
-def source_file(task: Task) -> str:
-    try:
-        return inspect.getsourcefile(inspect.unwrap(task.reference)) or "?"
-    except TypeError:  # a built-in function has no file
-        return "?"
+def check_shape(task: Task) -> None:
+    """The part that takes no time: layout, heads, and that there are modules."""
+    for check in (_check_layout, _check_heads, _check_module_names):
+        check(task)
 
 
 def _error(task: Task, field: str, problem: str) -> UserError:
@@ -51,7 +54,7 @@ def _error(task: Task, field: str, problem: str) -> UserError:
 
 
 def _check_layout(task: Task) -> None:
-    if not (isinstance(task.base, int) and 2 <= task.base <= len(DIGITS)):
+    if not (type(task.base) is int and 2 <= task.base <= len(DIGITS)):
         raise _error(task, "base", f"{task.base!r} is no whole number from 2 to {len(DIGITS)}")
     for before, symbol in itertools.pairwise(f" {task.layout}"):
         if symbol in OPERAND_NAMES:
@@ -72,16 +75,32 @@ def _check_layout(task: Task) -> None:
         )
 
 
-def _check_modules(task: Task) -> None:
+def _check_heads(task: Task) -> None:
     for field in ("num_reads", "num_writes"):
         number = getattr(task, field)
-        if not (isinstance(number, int) and number >= 1):
+        if not (type(number) is int and number >= 1):
             raise _error(task, field, f"{number!r} is no whole number from 1 on")
+        if number > MAX_HEADS:
+            raise _error(task, field, f"{number} is more than {MAX_HEADS}")
+    # Every module is looked at with every combination of tokens under the read heads.
+    combinations = task.vocabulary.size**task.num_reads
+    needed = combinations * task.num_heads * BYTES_PER_TOKEN * COPIES_OF_A_TABLE
+    what = f"the table of what a module writes for {combinations:.0e} combinations of tokens"
+    try:
+        memory.require(needed, what)
+    except UserError as error:
+        raise _error(task, "num_reads", f"{task.num_reads} is too many: {error}") from error
+
+
+def _check_module_names(task: Task) -> None:
     if not isinstance(task.modules, tuple) or not all(isinstance(m, Module) for m in task.modules):
         raise _error(task, "modules", f"{task.modules!r} is no tuple of Module(name, function)")
     names = [module.name for module in task.modules]
     if not names or len(set(names)) < len(names):
         raise _error(task, "modules", f"{names} must be different names, at least one")
+
+
+def _check_modules(task: Task) -> None:
     for module in task.modules:
         table = module_table(task, module)
         outside = np.argwhere((table < 0) | (table >= task.vocabulary.size))
@@ -109,7 +128,7 @@ def module_table(task: Task, module: Module) -> np.ndarray:  # [V, ..., V, W], a
         rows = jax.jit(jax.vmap(call))(combinations.reshape(-1, task.num_reads))
     except UserError as error:
         raise _error(task, "modules", str(error)) from error
-    except Exception as error:  # a user's function may raise anything
+    except (Exception, SystemExit) as error:  # a user's function may raise anything
         raise _error(
             task,
             "modules",
@@ -119,7 +138,7 @@ def module_table(task: Task, module: Module) -> np.ndarray:  # [V, ..., V, W], a
     return np.asarray(rows).reshape(*sizes, task.num_writes)
 
 
-def _short(error: Exception) -> str:
+def _short(error: BaseException) -> str:
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0] if lines else ''}"
 
@@ -136,7 +155,7 @@ def example_operands(task: Task, n: int) -> list[list[str]]:
 def _check_target_length(task: Task) -> None:
     try:
         plain = [task.target_length(n) for n in LENGTHS]
-    except Exception as error:  # a user's function may raise anything
+    except (Exception, SystemExit) as error:  # a user's function may raise anything
         raise _error(task, "target_length", f"it raises {_short(error)}") from error
     lengths = jnp.array(LENGTHS)
 
@@ -162,7 +181,7 @@ def _check_reference(task: Task) -> None:
             call = f"reference({', '.join(map(repr, operands))})"
             try:
                 answer = task.reference(*operands)
-            except Exception as error:  # a user's function may raise anything
+            except (Exception, SystemExit) as error:  # a user's function may raise anything
                 raise _error(task, "reference", f"{call} raises {_short(error)}") from error
             if not isinstance(answer, str):
                 raise _error(task, "reference", f"{call} gives {answer!r}, which is no string")
@@ -231,7 +250,7 @@ def _check_sample(task: Task) -> None:
 def _try(task: Task, field: str, function, shape: tuple[int, ...]) -> np.ndarray:
     try:
         result = np.asarray(function())
-    except Exception as error:  # a user's function may raise anything
+    except (Exception, SystemExit) as error:  # a user's function may raise anything
         raise _error(task, field, f"it cannot be compiled by JAX ({_short(error)})") from error
     if result.shape != shape or not np.issubdtype(result.dtype, np.integer):
         raise _error(

@@ -128,11 +128,7 @@ def _move(agent: Agent, tapes: TapeState, outputs, numbers, keys) -> TapeState:
 
         asked_for = jnp.any(numbers == number)
         actions = lax.cond(asked_for, of_this_policy, lambda actions: actions, actions)
-
-    def move(state, action):
-        return tape.transition(agent.task, state, action, agent.game.ended(state))
-
-    return jax.vmap(move)(tapes, actions)
+    return jax.vmap(agent.game.move)(tapes, actions)
 
 
 def solved_from(

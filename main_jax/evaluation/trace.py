@@ -74,7 +74,7 @@ def _greedy_step(agent: Agent, params, state: TapeState):
     output_of_cells = output.of_every_cell(state.seen.tokens.shape[0])[0]
     output = jax.tree.map(lambda x: x[0], output)
     action = policy.greedy(output)
-    after = tape.transition(agent.task, state, action)
+    after = agent.game.move(state, action)
     probabilities = output.replace(
         head_logits=jax.nn.softmax(output_of_cells),
         module_logits=jax.nn.softmax(output.module_logits),

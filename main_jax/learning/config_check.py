@@ -2,11 +2,22 @@
 
 from ml_collections import ConfigDict
 
-from main_jax.config import base_config
+from main_jax.controller.agent_check import (
+    check_agent_config,
+    check_choices,
+    check_not_negative,
+    check_positive,
+    check_positive_lists,
+)
+from main_jax.controller.policy import POLICIES
 from main_jax.errors import UserError
+from main_jax.evaluation.needs import check_evaluation
+from main_jax.learning.needs import check_training
+from main_jax.learning.pace import CURRICULA
+from main_jax.learning.runtime.build import RUNTIMES
 
 _POSITIVE = (
-    *("channels", "num_queries", "min_difficulty", "max_difficulty", "success_window"),
+    *("min_difficulty", "max_difficulty", "success_window"),
     *("entropy_cost_start", "entropy_cost_end", "entropy_decay_timesteps"),
     *("total_timesteps", "batch_size", "unroll_length", "learning_rate", "max_gradient_norm"),
     *("validate_every", "evaluate_every", "num_evaluation_inputs"),
@@ -14,8 +25,7 @@ _POSITIVE = (
     *("num_actors", "actor_batch_size", "num_learners"),
 )
 _NOT_NEGATIVE = (
-    *("seed", "cell_reward", "success_reward", "steps_per_digit", "extra_steps"),
-    *("curriculum_start", "value_cost", "restart_after", "evenness_cost"),
+    *("seed", "curriculum_start", "value_cost", "restart_after", "evenness_cost"),
     *("early_halt_price", "wrong_halt_price"),
     *("sharpen_timesteps", "doubt_cost", "settle_timesteps"),
     *("num_devices", "queue_size", "num_actor_devices"),
@@ -27,69 +37,32 @@ _FRACTIONS = (
     "adam_b1",
     "adam_b2",
 )
-_POSITIVE_LISTS = ("hidden_sizes", "evaluation_lengths")
 
 
 def validate_config(config: ConfigDict) -> None:
-    """Raises a UserError that names the first field that is wrong."""
-    from main_jax.controller.context import VIEWS
-    from main_jax.controller.network import ENCODERS, REACHES
-    from main_jax.environment.game import HALTING, REWARDS
-    from main_jax.environment.tasks import get_task
-    from main_jax.learning.pace import CURRICULA
-    from main_jax.learning.runtime.build import RUNTIMES
-
-    _check_fields(config)
-    get_task(config.task)
-    for field, choices in (
-        ("encoder", ENCODERS),
-        ("reach", REACHES),
-        ("view", VIEWS),
-        ("reward", REWARDS),
-        ("halting", HALTING),
-        ("curriculum", CURRICULA),
-        ("runtime", RUNTIMES),
-    ):
-        if config[field] not in choices:
-            raise UserError(
-                f"config.{field} is {config[field]!r}; it must be one of {', '.join(choices)}"
-            )
+    """Raises a UserError that names the first field that is wrong, or too large to fit here."""
+    check_agent_config(config)
+    check_choices(config, {"curriculum": CURRICULA, "runtime": RUNTIMES})
     _check_ranges(config)
     if config.runtime != "fused":
         _check_actors(config)
-
-
-def _check_fields(config: ConfigDict) -> None:
-    known = base_config()
-    for field in config:
-        if field not in known:
-            raise UserError(f"unknown config field {field!r}")
-    for field in known:
-        if field not in config:
-            raise UserError(f"config field {field!r} is missing")
-        given, expected = config[field], type(known[field])
-        if isinstance(given, bool) != (expected is bool) or not isinstance(
-            given, (int, float) if expected is float else expected
-        ):
-            raise UserError(f"config.{field} is {given!r}; it must be a {expected.__name__}")
+    check_training(config)
+    check_evaluation(
+        config,
+        config.evaluation_lengths,
+        config.num_evaluation_inputs,
+        len(POLICIES),
+        "an evaluation by config.evaluation_lengths and config.num_evaluation_inputs",
+    )
 
 
 def _check_ranges(config: ConfigDict) -> None:
-    for field, value in config.items():
-        if isinstance(value, int | float) and not abs(value) < 2**31:  # nan and inf fail as well
-            raise UserError(f"config.{field} is {value}; it must be below 2^31")
-    for field in _POSITIVE:
-        if config[field] <= 0:
-            raise UserError(f"config.{field} is {config[field]}; it must be positive")
-    for field in _NOT_NEGATIVE:
-        if config[field] < 0:
-            raise UserError(f"config.{field} is {config[field]}; it must not be negative")
+    check_positive(config, _POSITIVE)
+    check_not_negative(config, _NOT_NEGATIVE)
+    check_positive_lists(config, ("evaluation_lengths",))
     for field in _FRACTIONS:
         if not 0 <= config[field] <= 1:
             raise UserError(f"config.{field} is {config[field]}; it must lie between 0 and 1")
-    for field in _POSITIVE_LISTS:
-        if not all(isinstance(size, int) and size > 0 for size in config[field]):
-            raise UserError(f"config.{field} is {config[field]}; its entries must be positive")
     for field in ("adam_b1", "adam_b2"):
         if config[field] == 1:
             raise UserError(f"config.{field} is 1; it must be below 1")
@@ -99,8 +72,6 @@ def _check_ranges(config: ConfigDict) -> None:
     ):
         if config[high] < config[low] + least:
             raise UserError(f"config.{high} is {config[high]}, too low for config.{low}")
-    if config.steps_per_digit + config.extra_steps < 1:
-        raise UserError("config.steps_per_digit and config.extra_steps allow no step at length 1")
 
 
 def _check_actors(config: ConfigDict) -> None:

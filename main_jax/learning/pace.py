@@ -8,7 +8,7 @@ An attempt goes through phases:
   sharpen  no more bonuses, but a cost on doubt, at full step size: wrong actions become unlikely,
            until sampled ones are right on many validation inputs
   settle   the step size falls to nothing; then more inputs, greedy and sampled, tell whether the
-           run is done or commits anew
+           run is done, sharpens or commits anew
 All pure functions; the training loop asks them.
 """
 

@@ -14,13 +14,14 @@ from rich.progress import (
 from rich.table import Table
 
 from main_jax.evaluation.evaluate import LengthResult
+from main_jax.terminal import SteadyConsole
 
 SECONDS_BETWEEN_LINES = 5.0
 
 
 class ProgressDisplay:
     def __init__(self, timesteps: int, total_timesteps: int, quiet: bool = False):
-        self._console = Console(highlight=False, soft_wrap=True, markup=False, quiet=quiet)
+        self._console = SteadyConsole(highlight=False, soft_wrap=True, markup=False, quiet=quiet)
         self._total = total_timesteps
         self._last_line = time.monotonic()
         self._evaluation = "-"

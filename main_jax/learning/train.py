@@ -1,6 +1,7 @@
 """Training from a config to a controller: run, evaluate, checkpoint, resume, stop."""
 
 import dataclasses
+import threading
 import time
 from pathlib import Path
 
@@ -8,10 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from ml_collections import ConfigDict, FrozenConfigDict
-from rich.console import Console
 
 from main_jax import parallel
 from main_jax.controller.agent import build_agent
+from main_jax.controller.saved import save_controller
 from main_jax.environment.game import Game
 from main_jax.environment.tape import TapeState
 from main_jax.environment.task_check import check_task
@@ -26,13 +27,12 @@ from main_jax.learning.checkpoint import (
     check_workdir,
     claim_workdir,
     lock_workdir,
-    save_controller,
 )
 from main_jax.learning.config_check import validate_config, validate_runtime
 from main_jax.learning.metrics import MetricsLog
 from main_jax.learning.progress import ProgressDisplay, results_table
 from main_jax.learning.runtime.build import build_runtime
-from main_jax.learning.stop_request import StopRequest
+from main_jax.terminal import SteadyConsole, StopRequest, say
 
 EVALUATION_SEED = 0
 # Batches of inputs at training lengths, apart from the evaluation's: the first one decides when
@@ -40,6 +40,7 @@ EVALUATION_SEED = 0
 # inputs has, every hundredth long one has too.
 VALIDATION_SEED = 1
 NUM_VALIDATION_INPUTS = 1_000
+SECONDS_TO_SAVE = 0.5  # at most so long to wait for a step to end, once it is high time
 
 
 def validation_inputs(game: Game, max_n: int, batch: int) -> TapeState:  # [N]
@@ -98,6 +99,7 @@ class Run:
         self.progress = Progress(devices=len(self.runtime.devices))
         self.keeps = parallel.is_first_process()
         self.lock = None
+        self.state_changes = threading.RLock()  # and saving, one at a time
         parallel.by_first_process(self._enter_workdir)
         self.checkpoints = Checkpoints(workdir, config.checkpoints_kept) if self.keeps else None
         self._resume()
@@ -123,7 +125,8 @@ class Run:
 
         def restore() -> dict | None:
             nonlocal restored
-            restored = self.checkpoints.restore(like=state)
+            fields = Progress.__dataclass_fields__
+            restored = self.checkpoints.restore(like=state, fields=fields)
             return restored and restored[1]
 
         progress = parallel.by_first_process(restore)
@@ -138,10 +141,13 @@ class Run:
         self.progress = Progress(**progress)
 
     def until_done(self) -> Outcome | None:
-        with StopRequest(self.runtime.interrupt) as stop:
+        with StopRequest(self.runtime.interrupt, self._save_in_time) as stop:
             try:
+                if any(self._is_due()):  # the run was stopped in the middle of it
+                    self._look()
                 while not self._done() and not parallel.any_process(stop.requested):
-                    self._go_on()
+                    self._advance()
+                    self._look()
             except ActorsError:
                 self._save_progress()
                 if not stop.requested:
@@ -153,14 +159,30 @@ class Run:
         self._report()
         return Outcome(self.results, self.progress)
 
-    def _go_on(self) -> None:
-        self._advance()
+    def _save_in_time(self) -> int:
+        """Asked to stop long ago: saves unless a step is under way; returns the exit code."""
+        in_time = jax.process_count() == 1 and self.state_changes.acquire(timeout=SECONDS_TO_SAVE)
+        if in_time:
+            self._save_progress()
+        say(f"stopped; --workdir={self.workdir} goes on from {self.saved_at} timesteps")
+        return 0 if in_time else 1
+
+    def _is_due(self) -> tuple[bool, bool]:
+        """Whether it is time to validate, and to evaluate."""
+        timesteps, config, done = self.runtime.timesteps, self.config, self.progress
+        return (
+            timesteps // config.validate_every > done.validations,
+            timesteps // config.evaluate_every > done.evaluations,
+        )
+
+    def _look(self) -> None:
+        """All that comes between steps; what is stopped in the middle is done again on resuming."""
         timesteps, config = self.runtime.timesteps, self.config
-        if timesteps // config.validate_every > self.progress.validations:
-            self.progress.validations = timesteps // config.validate_every
+        to_validate, to_evaluate = self._is_due()
+        if to_validate:
             self._change_phase()
-        due = timesteps // config.evaluate_every > self.progress.evaluations
-        if due or self._done():
+            self.progress.validations = timesteps // config.validate_every
+        if to_evaluate or self._done():
             self._evaluate()
         if pacing.stuck(config, self.runtime.pace, self.runtime.elapsed) and not self._done():
             self._start_over()
@@ -176,17 +198,19 @@ class Run:
             if pacing.explored(config, pace):
                 self.runtime.enter(pacing.COMMIT)
         elif pace.phase == pacing.COMMIT:
-            if self._all_solved("greedy", 1):
+            if self._all_solved("greedy", 5):
                 self.runtime.enter(pacing.SHARPEN)
         elif pace.phase == pacing.SHARPEN:
             lasted = pacing.has_lasted(pace, elapsed, config.sharpen_timesteps)
             if lasted and self._all_solved("sample", 5):
                 self.runtime.enter(pacing.SETTLE)
         elif pacing.has_lasted(pace, elapsed, config.settle_timesteps):
-            if self._all_solved("greedy", 10) and self._all_solved("sample", 20):
-                self.progress.solved = config.stop_when_solved
-            else:
+            if not self._all_solved("greedy", 10):
                 self.runtime.enter(pacing.COMMIT)
+            elif not self._all_solved("sample", 20):
+                self.runtime.enter(pacing.SHARPEN)
+            else:
+                self.progress.solved = config.stop_when_solved
 
     def _all_solved(self, policy: str, num_batches: int) -> bool:
         """Of so many batches of validation inputs; the first process's answer is everyone's."""
@@ -216,15 +240,17 @@ class Run:
     def _advance(self) -> None:
         self.results = []  # those of the parameters before
         started = time.monotonic()
-        metrics = {name: np.asarray(value) for name, value in self.runtime.step().items()}
+        with self.state_changes:
+            metrics = {name: np.asarray(value) for name, value in self.runtime.step().items()}
         seconds = time.monotonic() - started
         self.progress.seconds += seconds
         timesteps, pace = self.runtime.timesteps, self.runtime.pace
         bad = [name for name, value in metrics.items() if not np.all(np.isfinite(value))]
         if bad:
+            last = f"that of {self.saved_at} timesteps" if self.saved_at else "none"
             raise TrainingError(
                 f"{', '.join(bad)} not finite at {timesteps} timesteps; the last good state in "
-                f"{self.workdir} is that of {self.saved_at} timesteps"
+                f"{self.workdir} is {last}"
             )
         difficulty = int(pace.max_difficulty)
         success = float(pace.success_rate[:difficulty].mean())
@@ -272,19 +298,20 @@ class Run:
             self._save()
 
     def _save(self) -> None:
-        timesteps, state = self.runtime.timesteps, self.runtime.snapshot()
-        if self.keeps:
-            # The controller first: a run that is killed in between writes it again on resuming.
-            path = self.workdir / CONTROLLER_FILE
-            save_controller(path, self.config, self.runtime.params, timesteps)
-            self.checkpoints.save(timesteps, state, dataclasses.asdict(self.progress))
-        self.saved_at = timesteps
+        with self.state_changes:
+            timesteps, state = self.runtime.timesteps, self.runtime.snapshot()
+            if self.keeps:
+                # The controller first: a run killed in between writes it again on resuming.
+                path = self.workdir / CONTROLLER_FILE
+                save_controller(path, self.config, self.runtime.params, timesteps)
+                self.checkpoints.save(timesteps, state, dataclasses.asdict(self.progress))
+            self.saved_at = timesteps
 
     def _report(self) -> None:
         self.results = self.results or self._test()  # a finished run, asked again
         self.display.close()
         outcome = "solved" if self.progress.solved else "out of timesteps"
-        console = Console(quiet=not self.keeps, markup=False)
+        console = SteadyConsole(quiet=not self.keeps, markup=False)
         console.print(
             results_table(
                 f"{self.config.task}: {outcome} after {self.runtime.timesteps:,} timesteps and "

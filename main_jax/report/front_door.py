@@ -2,6 +2,7 @@
 
 import dataclasses
 import html
+import warnings
 from pathlib import Path
 
 from ml_collections import ConfigDict
@@ -74,6 +75,8 @@ class Page:
 def load(location: str | Path) -> Controller:
     """From a controller's file, a run's workdir, or WORKDIR@TIMESTEPS."""
     saved = load_controller(str(location))
+    if saved.warning:
+        warnings.warn(saved.warning, stacklevel=2)
     return Controller(saved.config, saved.agent, saved.params, saved.timesteps)
 
 

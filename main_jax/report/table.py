@@ -104,17 +104,19 @@ def perform(name: RunName, config: ConfigDict, results: Path, workdirs: Path) ->
     outcome = train_and_evaluate(config, workdir)
     if outcome is None:
         raise TrainingError(f"run {name} was interrupted")
-    _, agent, params, timesteps = load_controller(str(workdir))
+    controller = load_controller(str(workdir))
     final = [
         result
         for length, num_inputs in REPORTED_INPUTS.items()
-        for result in evaluate(agent, params, (length,), num_inputs, TEST_SEED)
+        for result in evaluate(
+            controller.agent, controller.params, (length,), num_inputs, TEST_SEED
+        )
     ]
     rows = read_metrics(workdir)
     perfect = [row["timesteps"] for row in rows if row.get("greedy_100") == 1]
     result = {
         **dataclasses.asdict(name),
-        "timesteps": timesteps,
+        "timesteps": controller.timesteps,
         "first_perfect_at_100": perfect[0] if perfect else None,
         "training_seconds": outcome.progress.seconds,
         "final": [dataclasses.asdict(r) for r in final],

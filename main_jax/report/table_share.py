@@ -36,8 +36,10 @@ def share_controllers(results: Path, workdirs: Path, protocol: str) -> list[Path
 
 
 def _card(run: dict, folder: Path) -> str:
-    _, agent, params, _ = load_controller(str(folder))
-    cases = evaluate_adversarial(agent, params, (ADVERSARIAL_LENGTH,), 0, ("greedy",))
+    controller = load_controller(str(folder))
+    cases = evaluate_adversarial(
+        controller.agent, controller.params, (ADVERSARIAL_LENGTH,), 0, ("greedy",)
+    )
     lines = [
         f"# {run['task']}",
         "",

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from main_jax.controller.context import RADIUS, VIEWS, num_anchors
+from main_jax.controller.context import VIEWS
 from main_jax.controller.context import observe as observe_all
 from main_jax.environment.tasks import TASKS
 from tests.helpers import act, jitted, small_agent, small_params, stacked, tape_of
@@ -13,7 +13,7 @@ COPY = TASKS["copy"]
 
 
 def observe(task, view, state):
-    return jitted(observe_all, task, view, True, True)(state.seen)
+    return jitted(observe_all, task, view)(state.seen)
 
 
 def after_one_step():
@@ -32,6 +32,8 @@ def test_full_context_is_the_papers():
     np.testing.assert_array_equal(module, [0, 1, 0, 0, 0])
     np.testing.assert_array_equal(values.reshape(3, 12).argmax(1), COPY.vocabulary.encode("121"))
     np.testing.assert_array_equal(context.mask, [True] * 5 + [False] * 2)
+    assert int(context.length) == 5
+    np.testing.assert_array_equal(context.anchors, [0, 1, 3, 2, 0, 4])
 
 
 def test_nothing_of_the_past_at_the_start():
@@ -80,7 +82,7 @@ HIDDEN = {
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("change", CHANGES)
 def test_views_hide_what_they_should_and_nothing_else(view, change):
-    # Windows lie where the previous heads are, and so show something of the past in every view.
+    # What is near the previous heads shows where they are, in every view.
     agent = small_agent(task="copy", view=view, encoder="attention", reach="anywhere")
     state = after_one_step()
     seen = stacked([state.seen, CHANGES[change](state.seen)])
@@ -97,21 +99,3 @@ def test_view_without_head_values_keeps_the_module_only():
     hidden = observe(COPY, "no_action_history_tape_values", after_one_step())
     np.testing.assert_array_equal(hidden.xi, full.xi[:5])
     np.testing.assert_array_equal(hidden.sigma, full.sigma)
-
-
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("moved", [False, True])
-def test_windows_are_cut_from_the_whole(view, moved):
-    """Row by row what the whole tape shows there, and nothing beyond its ends."""
-    state = after_one_step() if moved else tape_of(COPY, "12", room=3)
-    context = observe(COPY, view, state)
-    windows, sigma = context.windows, np.asarray(context.sigma)
-    anchors = [*np.asarray(state.seen.heads), *np.asarray(state.seen.landmarks)]
-    assert len(anchors) == num_anchors(COPY) == 6
-    for row, anchor in enumerate(anchors):
-        for column, cell in enumerate(range(anchor - RADIUS, anchor + RADIUS + 1)):
-            on_tape = anchor >= 0 and 0 <= cell < int(state.seen.length)
-            assert windows.cells[row, column] == cell
-            assert windows.mask[row, column] == on_tape
-            expected = sigma[cell] if on_tape else np.zeros(sigma.shape[1])
-            np.testing.assert_array_equal(windows.sigma[row, column], expected)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from main_jax.environment import tape
-from main_jax.environment.game import HALT, HALTING, REWARDS, Game, build_game
+from main_jax.environment.game import HALTING, REWARDS, Game, build_game
 from main_jax.environment.modules import DIGITS
 from main_jax.environment.tasks import TASKS
 from tests.helpers import (
@@ -61,28 +61,32 @@ def programs(draw):
 
 
 @settings(max_examples=120, deadline=None)
-@given(programs(), st.sampled_from(sorted(HALTING)), st.sampled_from(sorted(REWARDS)))
-def test_random_episodes_equal_the_rules_in_plain_python(program, halting, reward):
+@given(
+    programs(), st.sampled_from(sorted(HALTING)), st.sampled_from(sorted(REWARDS)), st.booleans()
+)
+def test_random_episodes_equal_the_rules_in_plain_python(program, halting, reward, forgiving):
     task, operands, actions = program
     game = game_of(task.name, halting, reward)
     n = max(map(len, operands))
     machine = TapeMachine(task.name, *operands)
-    episode = Episode(machine, halting, reward, limit=int(1.5 * n) + 2, price=PRICE)
+    episode = Episode(machine, halting, reward, limit=int(1.5 * n) + 2)
     state = tape_of(task, *operands, room=ROOM, game=game)
     assert text_of(task, state) == machine.tape
     for choice, *heads in actions:
         if choice == len(game.choices):
             continue  # an oracle's game has no Halt
-        expected = episode.step(game.choices[choice], *heads)
-        state, outcome = jitted(Game.step, game)(state, action_of(choice, *heads), PRICE)
+        terms = {"price": PRICE, "forgiving": forgiving}
+        expected = episode.step(game.choices[choice], *heads, **terms)
+        action = action_of(choice, *heads)
+        state, outcome = jitted(Game.step, game)(state, action, PRICE, forgiving)
         assert text_of(task, state) == machine.tape
         found = {name: np.asarray(getattr(outcome, name)).item() for name in expected}
         assert found == pytest.approx(expected)
         ended = expected["terminated"] or expected["truncated"]
         assert bool(outcome.ended) == bool(jitted(Game.ended, game)(state)) == ended
-        if game.choices[choice] == HALT:
-            break
         assert int(state.steps) == episode.steps
+        if expected["terminated"]:
+            break
     if state.halted:
         for choice, *heads in actions:
             assert_trees_equal(act(task, state, choice, *heads), state)
@@ -117,6 +121,17 @@ def test_halting_right_and_wrong_by_hand():
     assert wrong.terminated and not wrong.success and float(wrong.reward) == -PRICE
     free = Game.step(game, state, action_of(*HALT_NOW))[1]
     assert float(free.reward) == 0
+
+
+def test_forgiven_halt_costs_its_price_and_ends_nothing():
+    game = game_of("copy", "learned")
+    state = tape_of(game.task, "7", game=game)
+    state, outcome = jitted(Game.step, game)(state, action_of(*HALT_NOW), PRICE, True)
+    assert float(outcome.reward) == -PRICE and not outcome.ended and not state.halted
+    state, outcome = jitted(Game.step, game)(state, action_of(*COPY_7), PRICE, True)
+    assert text_of(game.task, state) == "7$7" and float(outcome.reward) == 0.5
+    _, outcome = jitted(Game.step, game)(state, action_of(*HALT_NOW), PRICE, True)
+    assert outcome.terminated and outcome.success and float(outcome.reward) == 2.0
 
 
 def test_solved_tape_that_is_cut_off_is_no_success_and_pays_no_bonus():

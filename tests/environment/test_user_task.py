@@ -11,8 +11,8 @@ from tests.helpers import ROOT
 SMALL = (
     *("--config.channels=16", "--config.hidden_sizes=(64,)", "--config.unroll_length=8"),
     *("--config.max_difficulty=4", "--config.evaluation_lengths=(4,)"),
-    *("--config.validate_every=20000", "--config.hold_timesteps=20000"),
-    *("--config.sharpen_timesteps=50000", "--config.settle_timesteps=20000"),
+    *("--config.validate_every=20000", "--config.sharpen_timesteps=50000"),
+    "--config.settle_timesteps=20000",
     *("--config.evaluate_every=500000", "--config.total_timesteps=400000"),
 )
 

@@ -16,7 +16,8 @@ LENGTH = 100
 @pytest.mark.xfail(reason="TO DO: train them anew, with their own halting", strict=True)
 @pytest.mark.parametrize("task", [task.name for task in PAPER_TASKS])
 def test_solves_every_input_of_length_100(task):
-    config, agent, params, _ = load_controller(str(CONTROLLERS / task))
+    controller = load_controller(str(CONTROLLERS / task))
+    config, agent, params = controller.config, controller.agent, controller.params
     assert config.max_difficulty == 10
     (result,) = evaluate(agent, params, (LENGTH,), 100, UNSEEN_SEED, ("greedy",))
     assert result.solved == result.num_inputs == 100

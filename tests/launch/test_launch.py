@@ -9,9 +9,10 @@ import sys
 
 import pytest
 
+from main_jax.controller.saved import save_controller
 from main_jax.environment.modules import DIGITS
 from main_jax.environment.tasks import TASKS
-from main_jax.learning.checkpoint import CONTROLLER_FILE, save_controller
+from main_jax.learning.checkpoint import CONTROLLER_FILE
 from tests.commands import TINY, assert_user_error, command, launch, saved_steps, wait_for
 from tests.helpers import ROOT, small_agent, small_config, small_params
 
@@ -174,6 +175,8 @@ def test_help_helps():
         result = launch(name, "--help")
         assert f"python launch/{name}.py" in result.stdout
         assert f"  --{flag}: " in result.stdout, name
+        if name == "evaluate":  # from the table itself
+            assert "greedy, sample, both" in " ".join(result.stdout.split())
 
 
 def test_ray_is_an_extra_that_says_how_to_get_it(tmp_path):

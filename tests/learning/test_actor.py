@@ -32,7 +32,9 @@ def test_every_step_follows_from_the_one_before(unrolled):
     agent, params, state, after, trajectory = unrolled
     before = jax.tree.map(lambda x: x[:-1].reshape(T * B, *x.shape[2:]), trajectory.tapes)
     actions = jax.tree.map(lambda x: x.reshape(T * B, *x.shape[2:]), trajectory.actions)
-    step = jax.jit(jax.vmap(lambda t, a: agent.game.step(t, a, SHORT.wrong_halt_price)))
+    step = jax.jit(
+        jax.vmap(lambda t, a: agent.game.step(t, a, SHORT.wrong_halt_price, SHORT.forgiving))
+    )
     moved, outcomes = step(before, actions)
     assert_trees_close(jax.tree.map(np.ravel, trajectory.outcomes), outcomes, rtol=1e-6)
     finished = outcomes.ended
@@ -85,5 +87,10 @@ def test_terms_are_what_is_played_by():
     wrong = outcomes.terminated & ~outcomes.success
     assert wrong.any() and np.all(outcomes.reward[wrong] == -7)
     assert np.all(outcomes.reward[~wrong] > -7)
+    forgiving = terms.replace(forgiving=np.bool_(True))
+    _, mild = jax.jit(lambda s, t: unroll(agent, params, s, t, 3, T))(state, forgiving)
+    outcomes_then = jax.tree.map(np.asarray, mild.outcomes)
+    paid = outcomes_then.reward == -7
+    assert paid.any() and not np.any(paid & outcomes_then.terminated)
     fresh = np.asarray(dear.tapes.difficulty[1:])[outcomes.ended]
     assert set(fresh) == {1}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from main_jax.controller.agent import build_agent
+from main_jax.controller.saved import save_controller
 from main_jax.errors import UserError
 from main_jax.learning.checkpoint import (
     CONTROLLER_FILE,
@@ -14,7 +15,6 @@ from main_jax.learning.checkpoint import (
     claim_workdir,
     load_controller,
     lock_workdir,
-    save_controller,
 )
 from main_jax.learning.runtime.fused import FusedRuntime
 from tests.helpers import assert_trees_equal, small_agent, small_config, small_params
@@ -24,12 +24,12 @@ STATE = {"weights": np.arange(6.0, dtype=np.float32).reshape(2, 3), "step": np.a
 
 def test_newest_state_comes_back_bit_for_bit(tmp_path):
     checkpoints = Checkpoints(tmp_path, kept=2)
-    assert checkpoints.restore(like=STATE) is None
+    assert checkpoints.restore(STATE, {"best"}) is None
     for step in (1, 2, 3):
         state = {"weights": STATE["weights"] * step / 3, "step": np.array(step, np.int32)}
         checkpoints.save(step, state, {"best": step})
     checkpoints.close()
-    restored, progress = Checkpoints(tmp_path, kept=2).restore(like=STATE)
+    restored, progress = Checkpoints(tmp_path, kept=2).restore(STATE, {"best"})
     assert_trees_equal(restored, state)
     assert progress == {"best": 3}
     kept = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
@@ -49,16 +49,16 @@ def test_damaged_state_falls_back_to_the_one_before(tmp_path):
     checkpoints.close()
     damage(tmp_path / "checkpoints" / "2")
     resumed = Checkpoints(tmp_path, kept=3)
-    _, progress = resumed.restore(like=STATE)
+    _, progress = resumed.restore(STATE, {"at"})
     assert progress == {"at": 1}
     assert (tmp_path / "unreadable-checkpoint-2").is_dir()  # somebody may be able to read it
     resumed.save(2, STATE, {"at": 2})  # the run gets there again
     resumed.close()
-    assert Checkpoints(tmp_path, kept=3).restore(like=STATE)[1] == {"at": 2}
+    assert Checkpoints(tmp_path, kept=3).restore(STATE, {"at"})[1] == {"at": 2}
     for step in ("1", "2"):
         damage(tmp_path / "checkpoints" / step)
     with pytest.raises(UserError, match="no readable checkpoint"):
-        Checkpoints(tmp_path, kept=3).restore(like=STATE)
+        Checkpoints(tmp_path, kept=3).restore(STATE, {"at"})
 
 
 def test_workdir_of_another_run_is_refused_and_left_alone(tmp_path):
@@ -103,11 +103,12 @@ def controller(tmp_path):
 def test_controller_comes_back_from_file_and_workdir(controller):
     agent, params, workdir = controller
     for location in (workdir, workdir / CONTROLLER_FILE):
-        config, loaded_agent, loaded_params, timesteps = load_controller(str(location))
-        assert json.loads(config.to_json()) == json.loads(small_config(task="add").to_json())
-        assert loaded_agent == agent
-        assert_trees_equal(loaded_params, params)
-        assert timesteps == 123
+        loaded = load_controller(str(location))
+        wanted = json.loads(small_config(task="add").to_json())
+        assert json.loads(loaded.config.to_json()) == wanted
+        assert loaded.agent == agent
+        assert_trees_equal(loaded.params, params)
+        assert loaded.timesteps == 123 and loaded.warning is None
 
 
 @pytest.mark.parametrize("size", [0, 1, 100, -1])
@@ -141,9 +142,9 @@ def test_run_at_an_earlier_moment(tmp_path):
         checkpoints.save(step, runtime.snapshot(), {})
     checkpoints.close()
     for step in (100, 200):
-        loaded, _, found, timesteps = load_controller(f"{tmp_path}@{step}")
-        assert (loaded.to_json(), timesteps) == (config.to_json(), step)
-        assert_trees_equal(found, params[step])
+        loaded = load_controller(f"{tmp_path}@{step}")
+        assert (loaded.config.to_json(), loaded.timesteps) == (config.to_json(), step)
+        assert_trees_equal(loaded.params, params[step])
     with pytest.raises(UserError, match="no checkpoint of 300 timesteps; it has: 100, 200"):
         load_controller(f"{tmp_path}@300")
     damage(tmp_path / "checkpoints" / "100")

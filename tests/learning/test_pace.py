@@ -1,4 +1,4 @@
-"""Both curricula step by step, and the phases against a timeline in plain Python."""
+"""Both curricula step by step, and what each phase means."""
 
 import jax
 import jax.numpy as jnp
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from main_jax.learning import pace as pacing
-from main_jax.learning.pace import NOT_YET, Episodes, advance, count_episodes, init_pace
+from main_jax.learning.pace import Episodes, advance, count_episodes, init_pace
 from tests.helpers import small_agent, small_config, small_params, small_unroll
 
 
@@ -75,55 +75,42 @@ def test_episodes_are_counted_by_their_own_length():
     assert outcomes.ended.sum() == counted.count.sum() > 0
 
 
-def timeline(hold, sharpen, settle, found, elapsed):
-    """Phase and step size at a moment of an attempt."""
-    if found == NOT_YET:
-        return "explore", 1.0
-    since = elapsed - found
-    if since < hold:
-        return "hold", 1.0
-    if since < hold + sharpen:
-        return "sharpen", 1.0
-    if since < hold + sharpen + settle:
-        return "settle", 1 - (since - hold - sharpen) / settle
-    return "verify", 0.0
+# Of each phase, in plain words: entropy bonus, evenness, doubt, price of a wrong halt, forgiving
+EXPECTED = {
+    "explore": (0.5, 0.02, 0.0, 0.2, True),
+    "commit": (0.5, 0.02, 0.0, 3.0, False),
+    "sharpen": (0.0, 0.0, 0.1, 3.0, False),
+    "settle": (0.0, 0.0, 0.1, 3.0, False),
+}
 
 
-LATER = ("sharpen", "settle", "verify")
-
-
-@pytest.mark.parametrize("found", [NOT_YET, 0, 370])
-@pytest.mark.parametrize(("hold", "sharpen", "settle"), [(100, 150, 50), (0, 30, 0)])
-def test_phases_follow_the_timeline(found, hold, sharpen, settle):
+@pytest.mark.parametrize("name", pacing.PHASES)
+def test_every_phase_has_its_prices_and_step_size(name):
     config = small_config(
-        hold_timesteps=hold,
-        sharpen_timesteps=sharpen,
-        settle_timesteps=settle,
+        sharpen_timesteps=150,
+        settle_timesteps=50,
         entropy_cost_start=0.5,
         entropy_cost_end=0.5,
         evenness_cost=0.02,
-        doubt_cost=0.005,
+        doubt_cost=0.1,
+        early_halt_price=0.2,
         wrong_halt_price=3.0,
     )
-    pace = init_pace(config).replace(found=jnp.int32(found), max_difficulty=jnp.int32(3))
-    moments = np.arange(max(found, 0), 800, 10)
-    scales = jax.vmap(lambda t: pacing.learning_scales(config, pace, t))(moments)
-    terms = jax.vmap(lambda t: pacing.acting_terms(config, pace, t))(moments)
-    for row, moment in enumerate(moments):
-        phase, step_size = timeline(hold, sharpen, settle, found, int(moment))
-        later = phase in LATER
-        assert pacing.phase(config, pace, int(moment)) == phase, moment
-        assert float(scales.step_size[row]) == pytest.approx(step_size, abs=1e-5), moment
-        assert float(scales.entropy[row]) == (0 if later else 0.5)
-        assert float(terms.wrong_halt_price[row]) == (3 if later else 0)
-        assert int(terms.max_difficulty[row]) == 3
-        if not later:
-            assert float(scales.evenness[row]) == pytest.approx(0.02)
-            assert float(scales.doubt[row]) == 0
-        else:
-            assert float(scales.evenness[row]) == 0
-        if phase in ("settle", "verify"):
-            assert float(scales.doubt[row]) == pytest.approx(0.005)
+    phase = pacing.PHASES.index(name)
+    pace = init_pace(config).replace(
+        phase=jnp.int32(phase), phase_began=jnp.int32(300), max_difficulty=jnp.int32(3)
+    )
+    terms = pacing.acting_terms(config, pace)
+    assert int(terms.max_difficulty) == 3
+    for since in (0, 10, 40, 50, 60, 149, 150, 400):
+        scales = pacing.learning_scales(config, pace, jnp.int32(300 + since))
+        found = (scales.entropy, scales.evenness, scales.doubt, terms.wrong_halt_price)
+        assert (*map(float, found), bool(terms.forgiving)) == pytest.approx(EXPECTED[name])
+        falls = max(0, 1 - since / 50) if name == "settle" else 1
+        assert float(scales.step_size) == pytest.approx(falls, abs=1e-6)
+        if name in ("sharpen", "settle"):
+            time = {"sharpen": 150, "settle": 50}[name]
+            assert pacing.is_over(config, pace, 300 + since) == (since >= time)
 
 
 def test_entropy_cost_falls_by_equal_factors():
@@ -135,20 +122,22 @@ def test_entropy_cost_falls_by_equal_factors():
     np.testing.assert_allclose(costs, [0.8, 0.4, 0.2, 0.1, 0.1], rtol=1e-5)
 
 
-def test_validation_is_worth_it_while_exploring_at_full_length():
-    config = small_config(max_difficulty=4)
-    full = init_pace(config).replace(max_difficulty=jnp.int32(4))
-    assert pacing.may_validate(config, full, 5)
-    assert not pacing.may_validate(config, full.replace(max_difficulty=jnp.int32(3)), 5)
-    assert not pacing.may_validate(config, full.replace(found=jnp.int32(2)), 5)
-    config.sharpen_timesteps = 0  # explores to the end
-    assert not pacing.may_validate(config, full, 5)
+def test_exploring_ends_when_every_length_succeeds_mostly():
+    config = small_config(max_difficulty=4, explored_success=0.75)
+    mostly = init_pace(config).replace(
+        max_difficulty=jnp.int32(4), success_rate=jnp.array([1, 0.75, 0.9, 0.8])
+    )
+    assert pacing.explored(config, mostly)
+    assert not pacing.explored(config, mostly.replace(max_difficulty=jnp.int32(3)))
+    one_fails = mostly.replace(success_rate=jnp.array([1, 1, 0.7, 1]))
+    assert not pacing.explored(config, one_fails)
 
 
-def test_attempt_is_given_up_only_while_it_explores():
+def test_attempt_is_given_up_only_before_it_sharpens():
     config = small_config(restart_after=100)
     pace = init_pace(config)
     assert not pacing.stuck(config, pace, 99) and pacing.stuck(config, pace, 100)
-    assert not pacing.stuck(config, pace.replace(found=jnp.int32(90)), 100)
+    assert pacing.stuck(config, pace.replace(phase=jnp.int32(pacing.COMMIT)), 100)
+    assert not pacing.stuck(config, pace.replace(phase=jnp.int32(pacing.SHARPEN)), 100)
     config.restart_after = 0
     assert not pacing.stuck(config, pace, 10**9)

@@ -6,7 +6,7 @@ import pytest
 
 from main_jax.config import base_config
 from main_jax.controller.agent import build_agent
-from main_jax.evaluation.evaluate import _compiled_episodes
+from main_jax.evaluation.evaluate import RENEWED, _compiled_episodes
 from main_jax.learning.learner import EPISODES_IN_CACHE, gradients_of
 from main_jax.learning.runtime.fused import FusedRuntime
 from main_jax.learning.vtrace import LossCosts, vtrace_loss
@@ -31,17 +31,13 @@ def products_by_hand(agent, cells: int) -> int:
     sigma = task.num_landmarks + task.vocabulary.size + task.num_heads
     xi = len(task.modules) + task.num_heads * task.vocabulary.size
     channels, (hidden,) = controller.channels, controller.hidden_sizes
-    if controller.encoder == "attention":
-        queries = controller.num_queries
-        cells *= 3 * (sigma + channels) * channels + (2 * queries + task.num_heads) * channels
-        encoding, moves, merging = queries * channels, task.num_heads * channels, 0
-    else:  # windows of five cells, three after the first convolution and one after the second
-        anchors = task.num_heads + task.num_landmarks
-        cells = anchors * (3 * 3 * sigma + 3 * channels) * channels
-        encoding, moves = anchors * channels, task.num_heads * anchors * 5
-        merging = task.num_heads * (anchors * 5) ** 2
-    outputs = moves + len(agent.game.choices) + 1
-    return 2 * (cells + merging + (encoding + xi + outputs) * hidden)
+    pooling = controller.num_queries
+    if controller.encoder == "local":
+        pooling = (task.num_heads + task.num_landmarks) / 2  # one product, not two
+    cells *= 3 * (sigma + channels) * channels + (2 * pooling + task.num_heads) * channels
+    encoding = 2 * pooling if controller.encoder == "local" else pooling
+    outputs = task.num_heads * channels + len(agent.game.choices) + 1
+    return 2 * (cells + (encoding * channels + xi + outputs) * hidden)
 
 
 @pytest.mark.parametrize(("encoder", "reach"), [("local", "near"), ("attention", "anywhere")])
@@ -95,6 +91,6 @@ def test_long_tapes_are_not_kept_step_by_step():
         jax.random.split(jax.random.PRNGKey(0), count),
     )
     inputs = jax.tree.map(lambda x: np.asarray(x)[None], inputs)
-    memory = _compiled_episodes(agent, True).lower(*inputs).compile().memory_analysis()
+    memory = _compiled_episodes(agent, RENEWED).lower(*inputs).compile().memory_analysis()
     encoding = count * tapes.seen.tokens.shape[1] * agent.controller.channels * 4
     assert memory.temp_size_in_bytes < 20 * encoding  # of 1,500 steps

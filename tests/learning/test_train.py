@@ -161,15 +161,19 @@ def record_questions(monkeypatch, answers):
 
 PHASES = {
     "min_difficulty": 4,
+    "explored_success": 0.0,  # at once
     "validate_every": STEPS_PER_CALL,
-    "hold_timesteps": STEPS_PER_CALL,
     "sharpen_timesteps": STEPS_PER_CALL,
     "settle_timesteps": STEPS_PER_CALL,
 }
 
 
+def phases_of(workdir):
+    return [row["phase"] for row in lines_of(workdir, "train")]
+
+
 def test_validation_and_verification_decide(tmp_path, monkeypatch):
-    """Explores until it is right, then hold, sharpen, settle; who fails in the end explores on."""
+    """Commits until it is right, then sharpens and settles; who fails in the end commits anew."""
     monkeypatch.setattr(train, "VERIFICATION_BATCHES", {"greedy": 2, "sample": 1})
     answers = [False, True, *(True, False), True, *(True, True, True)]
     asked = record_questions(monkeypatch, answers)
@@ -177,25 +181,33 @@ def test_validation_and_verification_decide(tmp_path, monkeypatch):
     assert answers == []
     call, first, second, sampled = STEPS_PER_CALL, ("greedy", 0), ("greedy", 1), ("sample", 0)
     assert asked == [
-        (1 * call, *first),  # not yet
-        (2 * call, *first),  # found
+        (2 * call, *first),  # not yet
+        (3 * call, *first),  # right
         (5 * call, *first),
-        (5 * call, *second),  # not so: it explores again
-        (6 * call, *first),  # found
-        (9 * call, *first),
-        (9 * call, *second),
-        (9 * call, *sampled),  # done
+        (5 * call, *second),  # not so
+        (6 * call, *first),  # right again
+        (8 * call, *first),
+        (8 * call, *second),
+        (8 * call, *sampled),  # done
     ]
-    phases = [row["phase"] for row in lines_of(tmp_path, "train")]
-    later = ["hold", "sharpen", "settle"]
-    assert phases == ["explore", "explore", *later[1:], "verify", "explore", *later[1:], "verify"]
+    assert phases_of(tmp_path) == [
+        "explore",
+        *("commit", "commit", "sharpen", "settle"),
+        *("commit", "sharpen", "settle"),
+    ]
 
 
-def test_solved_run_that_is_to_go_on_verifies_but_does_not_stop(tmp_path, monkeypatch):
+def test_run_that_explores_to_the_end_asks_nothing(tmp_path, monkeypatch):
+    asked = record_questions(monkeypatch, [])
+    tiny_run(tmp_path, calls=3, **PHASES | {"sharpen_timesteps": 0})
+    assert asked == [] and set(phases_of(tmp_path)) == {"explore"}
+
+
+def test_solved_run_that_is_to_go_on_does_not_stop(tmp_path, monkeypatch):
     monkeypatch.setattr(train, "VERIFICATION_BATCHES", {"greedy": 1})
     record_questions(monkeypatch, [True] * 99)
-    tiny_run(tmp_path, calls=8, stop_when_solved=False, **PHASES)
-    assert lines_of(tmp_path, "train")[-1]["timesteps"] == 8 * STEPS_PER_CALL
+    tiny_run(tmp_path, calls=6, stop_when_solved=False, **PHASES)
+    assert len(phases_of(tmp_path)) == 6
 
 
 def test_resumed_run_is_in_the_phase_that_it_was_in(tmp_path, monkeypatch):
@@ -203,9 +215,9 @@ def test_resumed_run_is_in_the_phase_that_it_was_in(tmp_path, monkeypatch):
     tiny_run(tmp_path / "whole", calls=4, **PHASES)
     tiny_run(tmp_path / "parts", calls=2, **PHASES)
     tiny_run(tmp_path / "parts", calls=4, **PHASES)
-    whole, parts = (lines_of(tmp_path / name, "train") for name in ("whole", "parts"))
-    assert [row["phase"] for row in whole] == ["explore", "sharpen", "settle", "verify"]
-    assert whole == parts
+    assert phases_of(tmp_path / "whole") == ["explore", "commit", "sharpen", "settle"]
+    for kind in ("train", "evaluation"):
+        assert lines_of(tmp_path / "whole", kind) == lines_of(tmp_path / "parts", kind)
 
 
 def test_validation_inputs_are_of_every_length_and_none_is_an_evaluation_input():
@@ -238,7 +250,6 @@ def test_solved_run_stops_by_itself(tmp_path, capsys):
         updates_per_call=16,
         max_difficulty=6,
         validate_every=20_000,
-        hold_timesteps=50_000,
         sharpen_timesteps=100_000,
         settle_timesteps=50_000,
         evaluate_every=500_000,

@@ -9,8 +9,9 @@ import time
 import pytest
 
 from main_jax.config import base_config
+from main_jax.controller.saved import save_controller
 from main_jax.errors import TrainingError, UserError
-from main_jax.learning.checkpoint import load_controller, save_controller
+from main_jax.learning.checkpoint import load_controller
 from main_jax.learning.config_check import validate_config
 from main_jax.report import table
 from main_jax.report.markdown import replace_section
@@ -190,7 +191,7 @@ def test_shared_controller_is_the_first_that_passed_its_validation(tmp_path):
         workdir.mkdir(parents=True)
         save_controller(workdir / "controller.msgpack", small_config(task="copy"), params, seed)
     (folder,) = share_controllers(tmp_path, tmp_path / "runs", "ours")
-    assert load_controller(str(folder))[3] == 1
+    assert load_controller(str(folder)).timesteps == 1
     card = (folder / "card.md").read_text()
     assert "seed 1" in card and "| 100 | greedy | 0 of 100 |" in card and "**wrong**" in card
 

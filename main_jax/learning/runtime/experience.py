@@ -39,12 +39,13 @@ class Experience:
 class Ledger:
     """Every unroll from when it is assigned until it is learned from: none missing, none twice.
 
-    produced = consumed + waiting + outdated at any time; what was lost was never handed in.
+    assigned = under way + consumed + waiting + outdated + lost, at any time.
     """
 
     def __init__(self, num_actors: int):
         self._lock = threading.Lock()
         self._next = [0] * num_actors  # sequence number
+        self.assigned = 0  # so far
         self._assigned: set[tuple[int, int]] = set()  # actor and sequence number
         self._waiting: set[tuple[int, int]] = set()
         self.consumed = 0
@@ -54,6 +55,10 @@ class Ledger:
     @property
     def waiting(self) -> int:
         return len(self._waiting)
+
+    @property
+    def under_way(self) -> int:
+        return len(self._assigned)
 
     @property
     def produced(self) -> int:
@@ -75,6 +80,7 @@ class Ledger:
             sequence = self._next[actor]
             self._next[actor] += 1
             self._assigned.add((actor, sequence))
+            self.assigned += 1
             return sequence
 
     def hand_in(self, actor: int, sequence: int) -> None:

@@ -3,9 +3,11 @@
 import collections
 import logging
 import os
+import secrets
 import socket
 import time
 
+from absl import logging as absl_logging
 from ml_collections import FrozenConfigDict
 
 from main_jax.controller.agent import Agent
@@ -18,6 +20,8 @@ from main_jax.learning.runtime.remote import RemoteActor, RemoteLearner
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # says nothing to anyone outside
 try:
     import ray
+    from ray import _raylet
+    from ray._private import ray_constants
     from ray.exceptions import RayError, RayTaskError
 except ImportError as missing:
     raise UserError(
@@ -40,12 +44,12 @@ def connect(address: str) -> None:
     quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
     try:
         if address == "local":
+            _keep_others_out()
             ray.init(
                 address="local",
                 include_dashboard=False,
                 object_store_memory=OBJECT_STORE_BYTES,
                 _system_config=FAIR,
-                _node_ip_address="127.0.0.1",
                 **quiet,
             )
         elif address == "auto":
@@ -58,6 +62,17 @@ def connect(address: str) -> None:
             ray.init(address=address, **own, **quiet)
     except (OSError, RuntimeError, ValueError) as error:
         raise UserError(f"no Ray cluster at {address!r}: {error}") from error
+
+
+def _keep_others_out() -> None:
+    """Before a cluster is made here: for this machine alone, and for this user alone."""
+    # Without clusters of many machines, Ray takes 127.0.0.1 for its node's address, and all its
+    # processes listen there and nowhere else. Asked for it in any other way, it would take the
+    # machine's outer address.
+    ray_constants.ENABLE_RAY_CLUSTER = False
+    os.environ["RAY_AUTH_MODE"] = "token"
+    os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # which stands in no file
+    _raylet.Config.initialize("")  # for Ray has read its settings already
 
 
 def build_ray_runtime(agent: Agent, config, devices: list) -> AsynchronousRuntime:
@@ -172,6 +187,7 @@ class RayActors(Actors):
 
     def _bury(self, actor: int, error: RayError) -> None:
         """Its next unroll starts a new process, wherever in the cluster there is room."""
+        absl_logging.warning("actor %d is gone and will be started again: %s", actor, _cause(error))
         self._handles[actor] = None
         self._versions[actor] = -1
         self._rests_until[actor] = time.monotonic() + SECONDS_BEFORE_NEXT_LIFE

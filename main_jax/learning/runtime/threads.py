@@ -65,7 +65,11 @@ class ThreadActors(Actors):
             while self._wait_for_policy(version) and self._wait_for_place():
                 policy = self._policy
                 sequence = self.ledger.assign(actor.index)
-                experience = actor.unroll(policy, sequence)
+                try:
+                    experience = actor.unroll(policy, sequence)
+                except BaseException:
+                    self.ledger.lose(actor.index, sequence)
+                    raise
                 self.ledger.hand_in(actor.index, sequence)
                 self._queue.put(experience)
                 version = policy.version

@@ -9,7 +9,7 @@ from jax.sharding import PartitionSpec as P
 
 from main_jax import parallel
 from main_jax.controller.agent import build_agent
-from main_jax.evaluation.evaluate import _episodes
+from main_jax.evaluation.evaluate import RENEWED, WHOLE, WINDOWS, _episodes
 from main_jax.learning.runtime.fused import FusedRuntime, FusedState
 from tests.helpers import small_agent, small_config
 
@@ -52,9 +52,9 @@ def test_evaluation(encoder, reach):
     agent = small_agent(task="add", encoder=encoder, reach=reach)
     params = jax.eval_shape(agent.init, jax.random.PRNGKey(0))
     tapes = jax.eval_shape(lambda: agent.game.fixed_inputs(70, 4, seed=0))
-    for long in {False, encoder == "attention"}:
+    for way in (WHOLE, RENEWED if encoder == "attention" else WINDOWS):
         program = exported(
-            lambda *arguments, long=long: _episodes(agent, long, *arguments),
+            lambda *arguments, way=way: _episodes(agent, way, *arguments),
             params,
             tapes,
             np.zeros(4, np.int32),

@@ -7,6 +7,7 @@ import pytest
 
 from main_jax import parallel
 from main_jax.controller.agent import build_agent
+from main_jax.learning import pace as pacing
 from main_jax.learning.runtime import core
 from main_jax.learning.runtime.fused import FusedRuntime
 from tests.helpers import assert_trees_close, assert_trees_equal, small_config, small_unroll
@@ -74,9 +75,10 @@ def test_starting_over_keeps_the_clock_and_nothing_else():
     agent = build_agent(config)
     runtime = FusedRuntime(agent, config)
     runtime.step()
-    runtime.set_found(7)
+    runtime.enter(pacing.SETTLE)
     timesteps = runtime.timesteps
     assert timesteps == runtime.elapsed == runtime.timesteps_per_call
+    assert (int(runtime.pace.phase), int(runtime.pace.phase_began)) == (pacing.SETTLE, timesteps)
     runtime.start_over()
     fresh = jax.jit(lambda: core.begin_training(agent, config, np.int32(1), np.int32(timesteps)))()
     assert_trees_close(runtime.read("learner"), fresh.learner, rtol=1e-6)
