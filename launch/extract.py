@@ -29,9 +29,9 @@ def main(arguments):
     from main_jax.programs.python_file import python_file
 
     cli.load_task_file(TASK_FILE.value)
-    _, agent, params, _ = load_controller(CHECKPOINT.value)
-    program = extract(agent, params)
-    comparison = compare(agent, params, program)
+    controller = load_controller(CHECKPOINT.value)
+    program = extract(controller.agent, controller.params)
+    comparison = compare(controller.agent, controller.params, program)
     text = program_text(program)
     files = {
         "json": lambda: {path: to_json(program)},

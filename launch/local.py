@@ -37,9 +37,9 @@ def _explain(workdir):
     from main_jax.learning.checkpoint import load_controller
     from main_jax.programs.study import explain
 
-    _, agent, params, _ = load_controller(str(workdir))
+    controller = load_controller(str(workdir))
     try:
-        for part in explain(agent, params):
+        for part in explain(controller.agent, controller.params):
             print(f"\n{part}", flush=True)
     except UserError as problem:  # no short program, or no z3 to prove it
         print(f"no explanation: {problem}", file=sys.stderr)

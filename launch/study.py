@@ -24,13 +24,13 @@ def main(arguments):
     from main_jax.programs.study import counts, study
 
     cli.load_task_file(TASK_FILE.value)
-    loaded = [(location, *load_controller(location)) for location in arguments]
+    controllers = {location: load_controller(location) for location in arguments}
     results = []
-    for location, _, agent, params, _ in loaded:
+    for location, controller in controllers.items():
         name = "-".join(Path(location).absolute().parts[-3:]).removesuffix(".msgpack")
-        results.append(study(agent, params, Path(OUT.value) / name))
-        rules = results[-1].rules or "no"
-        print(f"{location}\t{rules} rules\t{results[-1].disagreements}\t{results[-1].answer}")
+        results.append(study(controller.agent, controller.params, Path(OUT.value) / name))
+        rules, wrong = results[-1].rules or "no", results[-1].disagreements
+        print(f"{location}\t{rules} rules\t{wrong} wrong\t{results[-1].answer}", flush=True)
     for task, total, extracted, proved in counts(results):
         print(f"{task}: {total} controllers, {extracted} extracted, {proved} proved")
 
