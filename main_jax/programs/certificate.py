@@ -14,7 +14,7 @@ from pathlib import Path
 from main_jax.errors import UserError
 from main_jax.programs.facts import fact_from_data, fact_to_data
 from main_jax.programs.interpreter import run
-from main_jax.programs.invariants import Invariant, Phase, snapshots
+from main_jax.programs.phases import Invariant, Phase, snapshots
 from main_jax.programs.program import Program, from_json, to_json
 from main_jax.programs.prove import Prover
 from main_jax.programs.specification import (

@@ -15,10 +15,10 @@ from main_jax.controller.agent import Agent
 from main_jax.controller.network import NEAR
 from main_jax.environment.game import HALT
 from main_jax.environment.modules import DIGITS, EMPTY
-from main_jax.environment.task import LONG_OPERANDS, Task, operand_length
+from main_jax.environment.task import Task
 from main_jax.errors import UserError
-from main_jax.evaluation.adversarial import adversarial_inputs
 from main_jax.programs.counterexample import find_counterexample
+from main_jax.programs.inputs import fresh_inputs, training_inputs
 from main_jax.programs.interpreter import ignored_heads
 from main_jax.programs.program import Program, Rule, program_for
 from main_jax.programs.rule_lists import Problem, shortest_list
@@ -42,7 +42,6 @@ from main_jax.programs.vocabulary import (
 
 MAX_ROUNDS = 12
 SAMPLE_SIZE = 1500
-MOST_EXHAUSTIVE = 1200
 OPEN_CHOICE_COST, ANYWHERE_COST = 2.0, 4.0
 
 
@@ -224,59 +223,6 @@ def _classes(task: Task) -> dict[str, float]:
     for digit in digits:
         classes.setdefault(digit, 2.0)
     return classes
-
-
-def training_inputs(task: Task) -> list[list[str]]:
-    """Short ones exhaustively, random and adversarial ones to 30, some at 100; a batch a list.
-
-    Lengths share batches: to compile for each would take longer than to run them.
-    """
-    randomness = random.Random(1)
-    short = [text for n in (1, 2, 3) for text in short_inputs(task, n, randomness)]
-    batches = [short, [], [], []]
-    for batch, n in ((1, 4), (1, 5), (1, 6), (1, 8), (1, 12), (2, 20), (2, 30), (3, 100)):
-        batches[batch] += random_inputs(task, n, 60 if n <= 12 else 10, randomness)
-        batches[batch] += adversarial_inputs(task, n).values()
-    return batches
-
-
-def fresh_inputs(task: Task, seed: int) -> list[list[str]]:
-    """For comparing: lengths 1 to 50, 100, 300 and 1,000, and every short input."""
-    randomness = random.Random(seed)
-    batches = [[text for n in (1, 2, 3) for text in short_inputs(task, n, randomness)]]
-    for lengths, count in ((range(4, 51), 10), ((100,), 20), ((300,), 6), ((1000,), 2)):
-        batches.append([])
-        for n in lengths:
-            batches[-1] += random_inputs(task, n, count, randomness)
-            batches[-1] += list(adversarial_inputs(task, n).values())[:count]
-    return batches
-
-
-def short_inputs(task: Task, n: int, randomness) -> list[str]:
-    """Every input of a length where they are few, else as many at random."""
-    length = sum(operand_length(name, n) for name in task.operand_names)
-    if task.base**length > MOST_EXHAUSTIVE:
-        return random_inputs(task, n, MOST_EXHAUSTIVE // 3, randomness)
-    texts = map("".join, itertools.product(DIGITS[: task.base], repeat=length))
-    return [task.input_text(_cut(task, text, n)) for text in texts]
-
-
-def _cut(task: Task, digits: str, n: int) -> list[str]:
-    operands = []
-    for name in task.operand_names:
-        size = operand_length(name, n)
-        operands.append(digits[:size])
-        digits = digits[size:]
-    return operands
-
-
-def random_inputs(task: Task, n: int, count: int, randomness) -> list[str]:
-    digits = DIGITS[: task.base]
-    lengths = [n if name in LONG_OPERANDS else 1 for name in task.operand_names]
-    return [
-        task.input_text(["".join(randomness.choices(digits, k=k)) for k in lengths])
-        for _ in range(count)
-    ]
 
 
 def compare(agent: Agent, params, program: Program, seed: int = 7) -> Comparison:

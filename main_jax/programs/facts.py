@@ -8,6 +8,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from main_jax.environment.task import OPERAND_NAMES, Task, operand_length
+from main_jax.errors import UserError
 from main_jax.programs.specification import Specification, Transducer
 from main_jax.programs.vocabulary import END, START, landmark_names
 
@@ -134,7 +135,7 @@ def layout_of(task: Task) -> Layout:
     cells = [task.target_length(n) for n in range(1, 12)]
     slope = cells[1] - cells[0]
     if any(size != cells[0] + slope * i for i, size in enumerate(cells)):
-        raise ValueError("the number of target cells is no multiple of n plus a constant")
+        raise UserError("the number of target cells is no multiple of n plus a constant")
     length = plus(target, term({ONE: cells[0] - slope, N: slope}))
     ends = {START: (), END: shifted(length, -1)}
     names = landmark_names(task)

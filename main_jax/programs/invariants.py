@@ -1,20 +1,16 @@
 """Guesses of a program's invariant, from short runs.
 
-States fall into phases: by the rules that were applied last, the module, and the answers to the
-program's own questions about where heads stand. A phase's candidates are all facts of a few shapes
-that hold of every state seen in it; which of them are true is for the prover to find out.
+The candidates for a phase are all facts of a few shapes that hold of every state seen in it; which
+of them are true is for the prover to find out.
 """
 
-import dataclasses
 import itertools
-import random
 from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from main_jax.environment.game import HALT
 from main_jax.environment.modules import DIGITS, EMPTY
 from main_jax.programs.facts import (
     EXPECTED,
@@ -31,92 +27,24 @@ from main_jax.programs.facts import (
     Region,
     Snapshot,
     Term,
-    history,
     layout_of,
     minus,
     plus,
     shifted,
     term,
 )
-from main_jax.programs.interpreter import Run, run, start_of
+from main_jax.programs.phases import Invariant, sample
 from main_jax.programs.program import Program
-from main_jax.programs.specification import Specification, Transducer, inputs_to_try
+from main_jax.programs.specification import Specification, Transducer
 from main_jax.programs.vocabulary import (
     ANYWHERE,
     Condition,
     Holds,
-    Situation,
-    Stands,
     head_names,
     places_of,
 )
 
-NUM_RUNS = 400
 LARGEST_CONSTANT = 3
-
-
-@dataclasses.dataclass(frozen=True)
-class Phase:
-    fired: tuple[int, ...]  # the rules, for the module and each head
-    module: str
-    answers: tuple[bool, ...]  # to position_questions
-
-    def __str__(self):
-        return f"{self.module} by rules {self.fired}, {self.answers}"
-
-
-Invariant = dict[Phase, list[Fact]]
-
-
-def position_questions(program: Program) -> list[Stands]:
-    asked = [
-        condition.question
-        for rules in program.rules.values()
-        for rule in rules
-        for condition in rule.guard
-        if isinstance(condition.question, Stands)
-    ]
-    return list(dict.fromkeys(asked))
-
-
-def snapshots(
-    program: Program, specification: Specification, made: Run
-) -> Iterator[tuple[Phase, Snapshot]]:
-    """The states of a run between its steps."""
-    task, questions = program.task, position_questions(program)
-    operands = task.parse(made.text)
-    start, landmarks = start_of(task, operands)
-    states, counts = history(specification, operands)
-    for number, step in enumerate(made.steps, start=1):
-        if step.module == HALT:
-            return
-        heads = dict(zip(head_names(task), step.heads, strict=True))
-        situation = Situation(step.tape, {**landmarks, **heads}, step.module)
-        answers = tuple(question.answer(situation) for question in questions)
-        yield (
-            Phase(step.fired, step.module, answers),
-            Snapshot(
-                n=task.input_length(operands),
-                steps=number,
-                heads=heads,
-                tape=step.tape,
-                original=start,
-                expected=made.expected,
-                states=states,
-                counts=counts,
-            ),
-        )
-
-
-def sample(program: Program, specification: Specification) -> dict[Phase, list[Snapshot]]:
-    randomness = random.Random(0)
-    seen = defaultdict(list)
-    inputs = list(inputs_to_try(program.task, NUM_RUNS, seed=2))
-    for operands in inputs[:100] + inputs[-NUM_RUNS:]:
-        made = run(program, program.task.input_text(operands), randomness.choice)
-        for phase, snapshot in snapshots(program, specification, made):
-            seen[phase].append(snapshot)
-    return seen
 
 
 def guess(program: Program, specification: Specification, only_widest: bool) -> Invariant:

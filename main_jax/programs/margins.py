@@ -17,7 +17,7 @@ from main_jax.controller.agent import Agent
 from main_jax.controller.network import MASKED_LOGIT
 from main_jax.environment import tape
 from main_jax.environment.game import HALT
-from main_jax.programs.extract import random_inputs
+from main_jax.programs.inputs import random_inputs
 from main_jax.programs.interpreter import ignored_heads
 from main_jax.programs.vocabulary import head_names
 

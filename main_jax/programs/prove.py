@@ -9,8 +9,10 @@ import dataclasses
 from collections.abc import Iterator
 
 from main_jax.environment.game import HALT
+from main_jax.programs.answers import of_n
 from main_jax.programs.facts import Region
-from main_jax.programs.invariants import Invariant, Phase, guess, position_questions
+from main_jax.programs.invariants import guess
+from main_jax.programs.phases import Invariant, Phase, position_questions
 from main_jax.programs.program import Program, Rule
 from main_jax.programs.smt import SOLVERS, UNSAT, Expression, both, either, no, possible
 from main_jax.programs.specification import Specification
@@ -94,13 +96,18 @@ class Prover:
                 if possible(solver, *denial):
                     yield f"{name}, {path.module} by rules {path.fired}: {what}"
 
+    def possible_paths(self, phase: Phase | None, invariant: Invariant) -> Iterator[Path]:
+        """Those that the facts of a phase leave open."""
+        state = self._state(phase)
+        return self._paths(self._solver(phase, state, invariant), state)
+
     def _denials(self, path: Path, state: State, invariant) -> Iterator[tuple[str, list]]:
         """What must not be possible along a path, by what is shown when it is not."""
         encoding = self.encoding
         if path.module == HALT:
-            target = self.witness - encoding.of_n(encoding.layout.target)
+            target = self.witness - of_n(encoding.layout.target)
             inside = both(target >= 0, encoding.on_tape(self.witness))
-            right = state.token(self.witness) == encoding.expected(target)
+            right = state.token(self.witness) == encoding.answers.token(target)
             yield "every target cell is right when it halts", [inside, no(right)]
             yield "it halts before the step limit", [no(encoding.before_limit(state.steps))]
             return

@@ -44,6 +44,14 @@ def test_another_solver_agrees(reverse):
     assert list(problems(reverse.certificate, "cvc5")) == []
 
 
+def test_what_is_assumed_of_a_phase_is_possible(reverse):
+    """Nothing is proved from assumptions that contradict each other."""
+    program, invariant = reverse.certificate.program, reverse.certificate.invariant
+    prover = Prover(program, reverse.specification)
+    for phase in (None, *invariant):
+        assert any(prover.possible_paths(phase, invariant)), phase
+
+
 def test_a_certificate_with_a_false_fact_is_refused(reverse):
     """Too strong a fact is false in runs, and for the solver it does not follow."""
     invariant = dict(reverse.certificate.invariant)
