@@ -5,6 +5,7 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 CLUSTER = ["ray>=2.40"]
+PROOF = ["z3-solver>=4.13"]
 TEST = [
     *("hypothesis>=6.100", "pytest>=8", "pytest-xdist>=3.5", "ruff>=0.6"),
     *("ipykernel>=6", "nbclient>=0.10", "nbformat>=5.10", "selenium>=4.20"),
@@ -39,9 +40,10 @@ setup(
         "tensorboardX>=2.6",
     ],
     extras_require={
-        "test": [*TEST, *CLUSTER],
+        "test": [*TEST, *CLUSTER, *PROOF, "cvc5>=1.2"],
         "benchmark": ["torch>=2.6", *CLUSTER],
         "cluster": CLUSTER,
+        "proof": PROOF,
         "cuda": ["jax[cuda12]>=0.7"],
         "tpu": ["jax[tpu]>=0.7"],
     },

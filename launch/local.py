@@ -14,6 +14,9 @@ from main_jax import cli
 
 CONFIG = config_flags.DEFINE_config_file("config", None, "A file of configs/.", lock_config=True)
 WORKDIR = cli.define_workdir()
+EXPLAIN = flags.DEFINE_bool(
+    "explain", False, "End with the controller's program and its proof, see docs/programs.md."
+)
 flags.mark_flag_as_required("config")
 
 
@@ -25,6 +28,21 @@ def main(arguments):
     workdir = cli.choose_workdir(WORKDIR.value, CONFIG.value)
     if train_and_evaluate(CONFIG.value, workdir):
         _report(workdir)
+        if EXPLAIN.value:
+            _explain(workdir)
+
+
+def _explain(workdir):
+    from main_jax.errors import UserError
+    from main_jax.learning.checkpoint import load_controller
+    from main_jax.programs.study import explain
+
+    controller = load_controller(str(workdir))
+    try:
+        for part in explain(controller.agent, controller.params):
+            print(f"\n{part}", flush=True)
+    except UserError as problem:  # no short program, or no z3 to prove it
+        print(f"no explanation: {problem}", file=sys.stderr)
 
 
 def _report(workdir):

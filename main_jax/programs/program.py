@@ -1,0 +1,196 @@
+"""A program: for the module and for each head, a list of rules, the first that applies counts.
+
+A rule that has several targets leaves an open choice: whatever is claimed of the program holds for
+every way of choosing. Programs are plain data; to read one from a file runs no code of it.
+"""
+
+import dataclasses
+import json
+from fractions import Fraction
+from pathlib import Path
+
+from main_jax.controller.network import NEAR
+from main_jax.environment.game import HALT, Game
+from main_jax.environment.task import Task
+from main_jax.environment.tasks import get_task
+from main_jax.errors import UserError
+from main_jax.programs.vocabulary import (
+    ANYWHERE,
+    MODULE,
+    QUESTIONS,
+    SIGHT,
+    Anywhere,
+    Condition,
+    Holds,
+    LastModule,
+    Place,
+    anchor_names,
+    head_names,
+    places_of,
+)
+
+FORMAT = "main_jax.program.1"
+Target = str | Place | Anywhere  # a module's name, or where a head goes
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    guard: tuple[Condition, ...]  # all must hold; none: it always applies
+    targets: tuple[Target, ...]
+
+    def __str__(self):
+        guard = " and ".join(map(str, self.guard)) or "else"
+        return f"{guard}: {' or '.join(map(str, self.targets))}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    task: Task
+    steps_per_digit: Fraction
+    extra_steps: int
+    rules: dict[str, tuple[Rule, ...]]  # by choice: the module, then each head
+
+    def __post_init__(self):
+        check(self)
+
+    def step_limit(self, n: int) -> int:
+        return int(self.steps_per_digit * n) + self.extra_steps
+
+    @property
+    def size(self) -> int:
+        return sum(len(rules) for rules in self.rules.values())
+
+    def replaced(self, choice: str, rules) -> "Program":
+        return dataclasses.replace(self, rules={**self.rules, choice: tuple(rules)})
+
+
+def program_for(game: Game, rules: dict[str, tuple[Rule, ...]]) -> Program:
+    return Program(game.task, Fraction(game.steps_per_digit), game.extra_steps, rules)
+
+
+def check(program: Program) -> None:
+    """Raises a UserError unless every name in the program means something in its task."""
+    task = program.task
+    choices = [MODULE, *head_names(task)]
+    if list(program.rules) != choices:
+        raise UserError(f"a program of {task.name} has rules for {', '.join(choices)}")
+    modules = [module.name for module in task.modules]
+    for choice, rules in program.rules.items():
+        for rule in rules:
+            if not rule.targets:
+                raise UserError(f"a rule for {choice} has no target")
+            for target in rule.targets:
+                if choice == MODULE:
+                    _check_name(target, [*modules, HALT], "module")
+                elif target != ANYWHERE:
+                    _check_place(task, target, NEAR)
+            for condition in rule.guard:
+                for place in places_of(condition.question):
+                    _check_place(task, place, SIGHT)
+                if isinstance(condition.question, LastModule):
+                    _check_name(condition.question.name, modules, "module")
+                if isinstance(condition.question, Holds):
+                    for character in condition.question.characters:
+                        _check_name(character, list(task.vocabulary.characters), "character")
+
+
+def _check_place(task: Task, place, radius: int) -> None:
+    if not isinstance(place, Place) or not isinstance(place.offset, int):
+        raise UserError(f"{place!r} is no place")
+    _check_name(place.anchor, anchor_names(task), "anchor")
+    if abs(place.offset) > radius:
+        raise UserError(f"{place} is more than {radius} cells from its anchor")
+
+
+def _check_name(name, known: list[str], kind: str) -> None:
+    if name not in known:
+        raise UserError(f"unknown {kind} {name!r}; there is: {', '.join(known)}")
+
+
+def to_json(program: Program) -> str:
+    task = program.task
+    content = {
+        "format": FORMAT,
+        "task": task.name,
+        "base": task.base,
+        "layout": task.layout,
+        "modules": [module.name for module in task.modules],
+        "steps_per_digit": str(program.steps_per_digit),
+        "extra_steps": program.extra_steps,
+        "rules": {
+            choice: [_rule_to_data(rule) for rule in rules]
+            for choice, rules in program.rules.items()
+        },
+    }
+    return json.dumps(content, indent=1)
+
+
+def _rule_to_data(rule: Rule) -> dict:
+    guard = [
+        {
+            "question": type(condition.question).__name__,
+            **dataclasses.asdict(condition.question),
+            "answer": condition.answer,
+        }
+        for condition in rule.guard
+    ]
+    return {"guard": guard, "targets": [_target_to_data(target) for target in rule.targets]}
+
+
+def _target_to_data(target: Target):
+    return dataclasses.asdict(target) if isinstance(target, Place) else str(target)
+
+
+def from_json(text: str) -> Program:
+    """A program whose task is built in or declared; anything else raises a UserError."""
+    try:
+        content = json.loads(text)
+        if content["format"] != FORMAT:
+            raise UserError(f"format {content['format']!r}, not {FORMAT!r}")
+        task = get_task(content["task"])
+        stated = content["base"], content["layout"], content["modules"]
+        if stated != (task.base, task.layout, [module.name for module in task.modules]):
+            raise UserError(f"the task {task.name} is another one here")
+        return Program(
+            task=task,
+            steps_per_digit=Fraction(content["steps_per_digit"]),
+            extra_steps=int(content["extra_steps"]),
+            rules={
+                choice: tuple(_rule_from_data(choice, rule) for rule in rules)
+                for choice, rules in content["rules"].items()
+            },
+        )
+    except UserError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"no program: {type(error).__name__}: {error}") from error
+
+
+def _rule_from_data(choice: str, data: dict) -> Rule:
+    return Rule(
+        guard=tuple(_condition_from_data(condition) for condition in data["guard"]),
+        targets=tuple(_target_from_data(choice, target) for target in data["targets"]),
+    )
+
+
+def _condition_from_data(data: dict) -> Condition:
+    fields = {name: value for name, value in data.items() if name not in ("question", "answer")}
+    fields = {
+        n: Place(**value) if isinstance(value, dict) else value for n, value in fields.items()
+    }
+    return Condition(QUESTIONS[data["question"]](**fields), bool(data["answer"]))
+
+
+def _target_from_data(choice: str, data) -> Target:
+    if choice == MODULE:
+        return data
+    return ANYWHERE if data == str(ANYWHERE) else Place(**data)
+
+
+def load(path: Path) -> Program:
+    try:
+        return from_json(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read: {error}") from error
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from error

@@ -1,0 +1,108 @@
+"""From a controller to all that can be said of it: its program, how they compare, and the verdict.
+
+A study is a folder; one that is begun again does only what is not there yet.
+"""
+
+import dataclasses
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from main_jax.controller.agent import Agent
+from main_jax.files import write_atomically
+from main_jax.programs.certificate import certificate_to_json
+from main_jax.programs.extract import NoProgram, compare, extract
+from main_jax.programs.printer import program_text, specification_text
+from main_jax.programs.program import to_json
+from main_jax.programs.python_file import python_file
+from main_jax.programs.verdict import PROVED, Verdict, judge
+
+RESULT_FILE = "result.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    task: str
+    rules: int | None  # none: there is no short program
+    steps: int  # compared with the controller
+    disagreements: int
+    answer: str  # of the verdict
+    seconds_to_extract: float  # of processor time
+    seconds_to_judge: float
+
+    @property
+    def extracted(self) -> bool:
+        return self.rules is not None and self.disagreements == 0
+
+    @property
+    def proved(self) -> bool:
+        return self.extracted and self.answer == PROVED
+
+
+def study(agent: Agent, params, folder: Path) -> Result:
+    """Writes program.json, program.py, certificate.json if there is one, and last result.json."""
+    path = folder / RESULT_FILE
+    if path.is_file():
+        return Result(**json.loads(path.read_text()))
+    folder.mkdir(parents=True, exist_ok=True)
+    result = _study(agent, params, folder)
+    write_atomically(path, json.dumps(dataclasses.asdict(result), indent=1).encode())
+    return result
+
+
+def _study(agent: Agent, params, folder: Path) -> Result:
+    begin = time.process_time()
+    try:
+        program = extract(agent, params)
+    except NoProgram as problem:
+        spent = time.process_time() - begin
+        return Result(agent.task.name, None, 0, 0, str(problem), spent, 0.0)
+    comparison = compare(agent, params, program)
+    middle = time.process_time()
+    verdict = judge(program)
+    claims = f"{program_text(program)}\n\n{claims_of(verdict)}\n{comparison}"
+    files = {"program.json": to_json(program), "program.py": python_file(program, claims)}
+    if verdict.certificate:
+        files["certificate.json"] = certificate_to_json(verdict.certificate)
+    for name, content in files.items():
+        write_atomically(folder / name, content.encode())
+    return Result(
+        task=agent.task.name,
+        rules=program.size,
+        steps=comparison.steps,
+        disagreements=comparison.disagreements,
+        answer=verdict.answer,
+        seconds_to_extract=middle - begin,
+        seconds_to_judge=time.process_time() - middle,
+    )
+
+
+def explain(agent: Agent, params) -> Iterator[str]:
+    """The program, how it compares, and the verdict, each as soon as it is known."""
+    program = extract(agent, params)
+    yield program_text(program)
+    yield str(compare(agent, params, program))
+    yield claims_of(judge(program))
+
+
+def claims_of(verdict: Verdict) -> str:
+    """What is known of a program; no more than that."""
+    if verdict.answer == PROVED:
+        head = "proved, for every input of every length, against this specification:"
+        return f"{head}\n{specification_text(verdict.specification)}"
+    return "\n".join([f"{verdict.answer}:", *verdict.lines()])
+
+
+def counts(results: list[Result]) -> list[tuple[str, int, int, int]]:
+    """For each task, the controllers, those extracted, and of these those proved."""
+    tasks = dict.fromkeys(result.task for result in results)
+    return [
+        (
+            task,
+            sum(r.task == task for r in results),
+            sum(r.task == task and r.extracted for r in results),
+            sum(r.task == task and r.proved for r in results),
+        )
+        for task in tasks
+    ]

@@ -1,0 +1,148 @@
+"""What a controller sees and does, step by step, as plain arrays.
+
+A controller with encoder=local and reach=near decides by its `Views`: the tokens around its
+anchors, how the anchors stand to each other, and the last module. So different views are all that
+a program has to explain.
+"""
+
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from main_jax.controller import policy
+from main_jax.controller.agent import Agent
+from main_jax.controller.network import NEAR
+from main_jax.environment import tape
+from main_jax.environment.tape import TapeState
+from main_jax.programs.vocabulary import (
+    SIGHT,
+    Condition,
+    First,
+    Holds,
+    LastModule,
+    Less,
+    Place,
+    Question,
+    Same,
+    Stands,
+    anchor_names,
+)
+
+OFF_TAPE = -1  # as a token: no cell; as a module: none yet
+FAR = SIGHT + 1  # as a distance between anchors: out of each other's sight
+
+
+@dataclasses.dataclass(frozen=True)
+class Views:
+    """What was seen before each of N steps, and what was done then."""
+
+    module: np.ndarray  # i32[N], of the step before
+    tokens: np.ndarray  # i32[N, A, 2 * SIGHT + 1]
+    distances: np.ndarray  # i32[N, A, A], from the second anchor to the first
+    chosen: np.ndarray  # i32[N], a module
+    moves: np.ndarray  # bool[N, R + W, A, 2 * NEAR + 1], the ways to say where a head went
+
+    @property
+    def count(self) -> int:
+        return len(self.module)
+
+    def take(self, rows) -> "Views":
+        fields = {f.name: getattr(self, f.name)[rows] for f in dataclasses.fields(self)}
+        return Views(**fields)
+
+    def unique(self) -> "Views":
+        columns = [getattr(self, f.name).reshape(self.count, -1) for f in dataclasses.fields(self)]
+        rows = np.concatenate([column.astype(np.int8) for column in columns], axis=1)
+        _, first = np.unique(rows, axis=0, return_index=True)
+        return self.take(np.sort(first))
+
+
+def joined(parts: list[Views]) -> Views:
+    names = [field.name for field in dataclasses.fields(Views)]
+    return Views(**{n: np.concatenate([getattr(part, n) for part in parts]) for n in names})
+
+
+@functools.partial(jax.jit, static_argnums=(0, 3))
+def _record(agent: Agent, params, tapes: TapeState, num_steps: int):
+    """Greedy episodes; the arrays are [num_steps, N, ...]."""
+
+    def step(tapes, _):
+        actions = jax.vmap(policy.greedy)(agent(params, tapes.seen))
+        ended = jax.vmap(agent.game.ended)(tapes)
+        seen = jax.vmap(functools.partial(_view, agent.task))(tapes, actions)
+
+        def move(state, action, ended):
+            return tape.transition(agent.task, state, action, ended)
+
+        return jax.vmap(move)(tapes, actions, ended), (~ended, seen)
+
+    final, (live, seen) = lax.scan(step, tapes, None, length=num_steps)
+    return jax.vmap(agent.game.success)(final), live, seen
+
+
+def _view(task, state: TapeState, action) -> tuple:
+    seen = state.seen
+    anchors = jnp.concatenate([seen.heads, seen.landmarks])
+    exists = anchors >= 0
+    cells = anchors[:, None] + jnp.arange(-SIGHT, SIGHT + 1)
+    on_tape = (cells >= 0) & (cells < seen.length) & exists[:, None]
+    tokens = jnp.where(on_tape, seen.tokens[jnp.where(on_tape, cells, 0)], OFF_TAPE)
+    distances = anchors[:, None] - anchors[None, :]
+    visible = (jnp.abs(distances) <= SIGHT) & exists[:, None] & exists[None, :]
+    distances = jnp.where(visible, distances, FAR)
+    within_reach = slice(SIGHT - NEAR, SIGHT + NEAR + 1)
+    moves = ((action.heads[:, None, None] == cells) & on_tape)[:, :, within_reach]
+    small = [x.astype(jnp.int8) for x in (seen.module, tokens, distances, action.module)]
+    return (*small, moves)
+
+
+def record(agent: Agent, params, texts: list[str]) -> tuple[Views, np.ndarray]:
+    """All steps of greedy episodes on these inputs, and which inputs were solved."""
+    tapes = agent.game.tapes_of(texts)
+    num_steps = int(np.max(np.asarray(tapes.step_limit)))
+    solved, live, seen = jax.device_get(_record(agent, params, tapes, num_steps))
+    return Views(*(array[live] for array in seen)), solved
+
+
+class Reader:
+    """Answers a program's questions for all rows of views at once."""
+
+    def __init__(self, task, views: Views):
+        self.views = views
+        self.characters = task.vocabulary.characters
+        self.base = task.base
+        self.modules = [module.name for module in task.modules]
+        self.anchors = {name: number for number, name in enumerate(anchor_names(task))}
+
+    def token(self, place: Place) -> np.ndarray:
+        return self.views.tokens[:, self.anchors[place.anchor], place.offset + SIGHT]
+
+    def answer(self, question: Question) -> np.ndarray:  # bool[N]
+        match question:
+            case First():
+                return self.views.module < 0
+            case LastModule():
+                return self.views.module == self.modules.index(question.name)
+            case Stands():
+                pair = self.anchors[question.anchor], self.anchors[question.place.anchor]
+                return self.views.distances[:, *pair] == question.place.offset
+            case Holds():
+                wanted = [self.characters.index(c) for c in question.characters]
+                return np.isin(self.token(question.place), wanted)
+            case Same():
+                token = self.token(question.place)
+                return (token == self.token(question.other)) & (token != OFF_TAPE)
+            case Less():
+                left, right = self.token(question.place), self.token(question.other)
+                return (left >= 0) & (left < right) & (right < self.base)
+
+    def holds(self, condition: Condition) -> np.ndarray:
+        return self.answer(condition.question) == condition.answer
+
+    def went(self, head: int, place: Place) -> np.ndarray:
+        """Where the head went to this place."""
+        return self.views.moves[:, head, self.anchors[place.anchor], place.offset + NEAR]

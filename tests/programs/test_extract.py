@@ -1,0 +1,100 @@
+"""Programs of controllers whose algorithm is known."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from main_jax.environment.tasks import TASKS
+from main_jax.errors import UserError
+from main_jax.programs import extract as extraction
+from main_jax.programs.extract import compare, extract, forbidden, fresh_inputs
+from main_jax.programs.interpreter import run
+from main_jax.programs.program import Rule
+from main_jax.programs.traces import Reader, record
+from main_jax.programs.vocabulary import (
+    MODULE,
+    Holds,
+    Less,
+    Place,
+    Same,
+    Situation,
+    Stands,
+    anchor_names,
+    head_names,
+)
+from tests.helpers import agent_by_hand
+
+
+@pytest.fixture(scope="module")
+def copying():
+    agent = agent_by_hand("copy")
+    return agent, extract(agent, None)
+
+
+def test_the_program_of_a_controller_made_by_hand(copying):
+    agent, program = copying
+    assert program.size <= 8
+    for text in ["7", "12", "90210", "1234567890" * 4]:
+        made = run(program, text)
+        assert made.right and len(made.steps) == len(text) + 1
+
+
+def test_comparing_counts_every_step_and_every_difference(copying):
+    agent, program = copying
+    views, solved = record(agent, None, ["123", "45"])
+    assert solved.all() and views.count == 4 + 3
+    assert not forbidden(program, views).any()
+    late = program.replaced(MODULE, [Rule((), ("Identity",))])
+    assert forbidden(late, views).sum() == 2  # the two Halts
+    back = program.replaced("write_1", [Rule((), (Place("$", 1),))])
+    assert forbidden(back, views).sum() == 2 + 1  # all but the first writes
+
+
+def test_a_controller_that_needs_an_oracle_has_no_program():
+    with pytest.raises(UserError, match="halts by itself"):
+        extract(agent_by_hand("copy", halting="oracle"), None)
+
+
+def test_readers_answer_as_situations_do():
+    """Of many views at once, and in plain Python of what the tapes looked like."""
+    agent = agent_by_hand("copy")
+    task = agent.task
+    texts = ["1", "22", "908", "5555"]
+    views, _ = record(agent, None, texts)
+    reader = Reader(task, views)
+    situations = [s for text in texts for s in copying_situations(task, text)]
+    order = sorted(range(len(situations)), key=lambda i: situations[i][0])
+    places = [Place(a, k) for a in anchor_names(task) for k in (-2, -1, 0, 1, 2)]
+    questions = [Holds(place, "0123456789") for place in places]
+    questions += [Holds(place, "$.") for place in places]
+    questions += [kind(a, b) for kind in (Same, Less) for a in places[::3] for b in places[::4]]
+    questions += [Stands(a, b) for a in anchor_names(task) for b in places if b.anchor != a]
+    for question in questions:
+        expected = [question.answer(situations[i][1]) for i in order]
+        np.testing.assert_array_equal(reader.answer(question), expected, err_msg=str(question))
+
+
+def copying_situations(task, text):
+    """(step, situation) before each step of a copy from left to right."""
+    n, heads = len(text), head_names(task)
+    landmarks = {"$": n, "start": 0, "end": 2 * n}
+    for step in range(n + 1):
+        tape = text + "$" + text[:step] + "." * (n - step)
+        before = dict.fromkeys(heads[:2], step - 1) | {heads[2]: n + step} if step else {}
+        module = "Identity" if step else None
+        yield step, Situation(list(tape), {**landmarks, **before}, module)
+
+
+def test_a_comparison_adds_up(copying, monkeypatch):
+    agent, program = copying
+    monkeypatch.setattr(extraction, "fresh_inputs", lambda task, seed: [["12", "3"], ["4567"]])
+    comparison = compare(agent, None, program)
+    assert dataclasses.astuple(comparison) == (3, 3, 3 + 2 + 5, 0)
+
+
+def test_fresh_inputs_are_of_every_length():
+    batches = fresh_inputs(TASKS["add"], seed=0)
+    lengths = {len(text) // 2 for batch in batches for text in batch}
+    assert lengths == {*range(1, 51), 100, 300, 1000}
+    assert sum(len(text) == 3 for text in batches[0]) == 100  # every input of one digit each
