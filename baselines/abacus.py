@@ -13,8 +13,8 @@ from flax import linen as nn
 
 from baselines.system import Taught, Training
 from baselines.transformer import Decoder
-from main_jax.environment.task import Task
 from main_jax.environment.tape import Observation
+from main_jax.environment.task import Task
 
 
 def places(seen: Observation, room: int) -> tuple[jax.Array, jax.Array]:  # i32[B, L] each

@@ -55,8 +55,10 @@ class Controller(nn.Module):
 
     @nn.compact
     def __call__(self, hidden, symbol, action):
-        inputs = (jax.nn.one_hot(symbol, self.num_symbols), jax.nn.one_hot(action, self.num_actions))
-        hidden, _ = nn.GRUCell(self.hidden)(hidden, jnp.concatenate(inputs, axis=-1))
+        symbol = jax.nn.one_hot(symbol, self.num_symbols)
+        action = jax.nn.one_hot(action, self.num_actions)
+        inputs = jnp.concatenate([symbol, action], axis=-1)
+        hidden, _ = nn.GRUCell(self.hidden)(hidden, inputs)
         return hidden, nn.Dense(self.num_actions)(hidden)
 
 

@@ -1,7 +1,6 @@
 """What the trainer asks of a system, and what all systems share that are taught the answers."""
 
 import dataclasses
-from collections.abc import Callable
 from typing import Protocol
 
 import jax
@@ -90,4 +89,12 @@ def cross_entropy(logits: jax.Array, tapes: TapeState) -> jax.Array:
     return jnp.sum(jnp.where(is_target, losses, 0)) / jnp.sum(is_target)
 
 
-Builder = Callable[..., System]  # from a task
+def settings_of(system: System) -> dict[str, int | float]:
+    """Its sizes and how it is trained, for JSON."""
+    settings = {}
+    for part in (getattr(system, "network", system), system.training):
+        for field in dataclasses.fields(part):
+            value = getattr(part, field.name)
+            if isinstance(value, int | float):
+                settings[field.name] = value
+    return settings

@@ -3,7 +3,7 @@
 import importlib
 
 from baselines.budget import budgets_of
-from baselines.system import System
+from baselines.nram import FITTING_TASKS
 from baselines.train import Run
 from main_jax.environment.game import build_game
 from main_jax.environment.task import Task
@@ -13,9 +13,19 @@ from main_jax.errors import UserError
 SYSTEMS = ("lstm", "transformer", "abacus", "ntm", "dnc", "neural_gpu", "nram", "lsa")
 
 
-def build_system(name: str, task: Task) -> System:
+def check_system(name: str) -> None:
     if name not in SYSTEMS:
         raise UserError(f"unknown system {name!r}; known systems: {', '.join(SYSTEMS)}")
+
+
+def can_state(name: str, task: Task) -> bool:
+    return name != "nram" or task.name in FITTING_TASKS
+
+
+def build_system(name: str, task: Task):
+    check_system(name)
+    if not can_state(name, task):
+        raise UserError(f"{name} cannot state the task {task.name}; see baselines/{name}.py")
     return importlib.import_module(f"baselines.{name}").build(task)
 
 

@@ -16,8 +16,14 @@ from flax import serialization, struct
 
 import main_jax
 from baselines.budget import Budget
-from baselines.scoring import TEST_INPUTS, TEST_SEED, score, training_length_inputs
-from baselines.system import System
+from baselines.scoring import (
+    LONGEST_FOR_ALL,
+    TEST_INPUTS,
+    TEST_SEED,
+    score,
+    training_length_inputs,
+)
+from baselines.system import System, settings_of
 from main_jax.environment.game import Game
 from main_jax.errors import UserError
 from main_jax.files import write_atomically
@@ -47,7 +53,7 @@ class Run:
             "task": self.game.task.name,
             "seed": self.seed,
             "max_difficulty": self.max_difficulty,
-            "settings": repr(self.system),
+            "settings": settings_of(self.system),
             "budgets": [dataclasses.asdict(budget) for budget in self.budgets],
         }
 
@@ -62,7 +68,7 @@ class State(struct.PyTreeNode):
 class Progress:
     examples: int = 0
     seconds: float = 0.0  # of the processor, in updates
-    checks: list[dict] = dataclasses.field(default_factory=list)  # what training lengths looked like
+    checks: list[dict] = dataclasses.field(default_factory=list)  # at training lengths
     scores: list[dict] = dataclasses.field(default_factory=list)  # of the budgets that are spent
 
 
@@ -92,7 +98,7 @@ def first_state(run: Run) -> State:
     return State(params, run.system.training.optimizer().init(params), key)
 
 
-def train(run: Run, workdir: Path, lengths=tuple(TEST_INPUTS)) -> dict:
+def train(run: Run, workdir: Path) -> dict:
     """The run's result: scores on the fixed inputs of all lengths as each budget was spent."""
     state, progress = _restore(run, workdir)
     workdir.mkdir(parents=True, exist_ok=True)
@@ -104,7 +110,7 @@ def train(run: Run, workdir: Path, lengths=tuple(TEST_INPUTS)) -> dict:
         while len(progress.scores) < len(run.budgets):
             budget = run.budgets[len(progress.scores)]
             if budget.is_spent(progress.examples, progress.seconds):
-                scores = _scores(run, answer, state.params, check_inputs, lengths)
+                scores = _scores(run, answer, state.params, check_inputs)
                 spent = {"examples": progress.examples, "seconds": progress.seconds}
                 progress.scores.append({"budget": budget.name, **spent, **scores})
                 _print_scores(progress.scores[-1])
@@ -136,24 +142,20 @@ def train(run: Run, workdir: Path, lengths=tuple(TEST_INPUTS)) -> dict:
     }
 
 
-def _scores(run: Run, answer, params, check_inputs, lengths) -> dict:
-    by_length = {
-        length: score(
-            answer, params, run.game.fixed_inputs(length, TEST_INPUTS.get(length, 100), TEST_SEED)
-        )
-        for length in lengths
-    }
-    return {
-        "training_lengths": dataclasses.asdict(score(answer, params, check_inputs)),
-        "results": [{"length": n, **dataclasses.asdict(s)} for n, s in by_length.items()],
-    }
+def _scores(run: Run, answer, params, check_inputs) -> dict:
+    results = []
+    for length, num_inputs in TEST_INPUTS.items():
+        if length > LONGEST_FOR_ALL and results[-1]["solved"] == 0:
+            break
+        inputs = run.game.fixed_inputs(length, num_inputs, TEST_SEED)
+        results.append({"length": length, **dataclasses.asdict(score(answer, params, inputs))})
+    checked = score(answer, params, check_inputs)
+    return {"training_lengths": dataclasses.asdict(checked), "results": results}
 
 
 def _note(progress: Progress, last: Budget, loss: float, cells: float) -> None:
     examples, seconds = progress.examples, progress.seconds
-    progress.checks.append(
-        {"examples": examples, "seconds": seconds, "loss": loss, "cells": cells}
-    )
+    progress.checks.append({"examples": examples, "seconds": seconds, "loss": loss, "cells": cells})
     speed = examples / seconds
     left = min((last.examples - examples) / speed, last.seconds - seconds)
     print(

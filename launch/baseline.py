@@ -3,20 +3,21 @@
   python launch/baseline.py --system=ntm --config=configs/copy.py [--workdir=DIR]
 
 Of the config it takes the task, the seed and the longest input to train on. One core does; run
-again with the same --workdir, it resumes. The result is WORKDIR/result.json.
+again with the same --workdir, it resumes. Systems are listed in baselines/systems.py.
 """
 
 import json
+from pathlib import Path
 
 from absl import flags
 from ml_collections import config_flags
 
 from main_jax import cli
 
-SYSTEMS = ("lstm", "transformer", "abacus", "ntm", "dnc", "neural_gpu", "nram", "lsa")
-SYSTEM = flags.DEFINE_enum("system", None, SYSTEMS, "What to train.")
+SYSTEM = flags.DEFINE_string("system", None, "What to train, for instance ntm.")
 CONFIG = config_flags.DEFINE_config_file("config", None, "A file of configs/.", lock_config=True)
 SECONDS = flags.DEFINE_float("seconds", 600, "Of one core, at most.", lower_bound=0)
+RESULT = flags.DEFINE_string("result", None, "The JSON to write; default: WORKDIR/result.json.")
 WORKDIR = cli.define_workdir()
 flags.mark_flags_as_required(["system", "config"])
 
@@ -28,10 +29,12 @@ def main(arguments):
     from main_jax.files import write_atomically
 
     run = make_run(SYSTEM.value, CONFIG.value, SECONDS.value)
+    given = RESULT.value and cli.output_file("result", RESULT.value)
     workdir = cli.choose_workdir(WORKDIR.value, CONFIG.value)
     result = train(run, workdir)
-    write_atomically(workdir / "result.json", json.dumps(result, indent=1).encode())
-    print(f"result: {workdir / 'result.json'}")
+    path = given or Path(workdir, "result.json")
+    write_atomically(path, json.dumps(result, indent=1).encode())
+    print(f"result: {path}")
 
 
 if __name__ == "__main__":
