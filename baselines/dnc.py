@@ -1,7 +1,8 @@
 """Differentiable Neural Computer (Graves et al. 2016): content, usage, and temporal links.
 
-Sizes are those of the published code's copy task but for the rows, of which a longer tape gets
-more. Simplified: a row's place in the list of free rows is computed by comparing all pairs of
+Sizes are those of the published code's copy task but for the rows: 40 hold any tape of training, and
+a longer tape gets as many as it has cells.
+Simplified: a row's place in the list of free rows is computed by comparing all pairs of
 usages instead of by sorting, which gives the same numbers.
 """
 
@@ -122,7 +123,7 @@ class _Step(nn.Module):
 class DNC(nn.Module):
     num_tokens: int
     hidden: int = 64
-    rows: int = 16  # or as many as the tape has cells, where that is more
+    rows: int = 40  # or as many as the tape has cells, where that is more
     width: int = 16
     num_reads: int = 4
 

@@ -76,10 +76,10 @@ class Controller(nn.Module):
     @nn.compact
     def __call__(self, is_zero):  # [B, R]
         hidden = nn.relu(nn.Dense(self.hidden)(is_zero))
-        # Constants, Read, the task's Increment and arithmetic, each of which may take what is
-        # there before it; then the write's two arguments and what each register keeps.
+        # Arithmetic, Read and the task's Increment, each of which may take what is there before it;
+        # then the write's two arguments and what each register keeps.
         there = self.num_registers + len(CONSTANTS)
-        takes = [1, 1, *(count for count, _ in ARITHMETIC.values())]
+        takes = [*(count for count, _ in ARITHMETIC.values()), 1, 1]
         sizes = [there + i for i, count in enumerate(takes) for _ in range(count)]
         sizes += [there + len(takes)] * (2 + self.num_registers)
         return parts(nn.Dense(sum(sizes))(hidden), sizes)
@@ -151,9 +151,9 @@ class NRAM:
 
         of = jnp.stack(values)
         functions = [
+            *ARITHMETIC.values(),
             (1, lambda at: jnp.einsum("bi,bim->bm", at, memory)),
             (1, self._increment),
-            *ARITHMETIC.values(),
         ]
         for count, function in functions:
             result = function(*(take(of) for _ in range(count)))
