@@ -1,9 +1,8 @@
 """Differentiable Neural Computer (Graves et al. 2016): content, usage, and temporal links.
 
-Sizes are those of the published code's copy task but for the rows: 40 hold any tape of training, and
-a longer tape gets as many as it has cells.
-Simplified: a row's place in the list of free rows is computed by comparing all pairs of
-usages instead of by sorting, which gives the same numbers.
+Sizes are those of the published code's copy task but for the rows: 40 hold any tape of training,
+and a longer tape gets as many as it has cells. Simplified: a row's place in the list of free rows
+is computed by comparing all pairs of usages instead of by sorting, which gives the same numbers.
 """
 
 import jax
