@@ -19,7 +19,7 @@ setup(
     license="Apache-2.0",
     python_requires=">=3.11",
     packages=find_packages(include=["main_jax", "main_jax.*", "baselines"]),
-    package_data={"main_jax": ["assets/*"]},
+    package_data={"main_jax.report": ["assets/*"]},
     install_requires=[
         "absl-py>=2.1",
         "chex>=0.1.90",

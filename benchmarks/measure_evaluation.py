@@ -27,10 +27,9 @@ def main() -> None:
         evaluation.LONG_TAPE = long_tape
         tapes = agent.game.fixed_inputs(length, num_inputs, seed=0)
         keys = jax.random.split(jax.random.PRNGKey(0), num_inputs)
-        greedy = np.ones(num_inputs, bool)
-        evaluation.run_episodes(agent, params, tapes, greedy, keys)
+        evaluation.run_episodes(agent, params, tapes, "greedy", keys)
         begin = time.perf_counter()
-        evaluation.run_episodes(agent, params, tapes, greedy, keys)
+        evaluation.run_episodes(agent, params, tapes, "greedy", keys)
         return (time.perf_counter() - begin) / num_inputs
 
     rows, renewing = [], []

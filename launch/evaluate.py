@@ -12,6 +12,13 @@ from absl import flags
 
 from main_jax import cli
 
+
+def _policies():
+    from main_jax.controller.policy import POLICIES
+
+    return (*POLICIES, "both")
+
+
 CHECKPOINT = flags.DEFINE_string("checkpoint", None, "A run's workdir or a controller.msgpack.")
 LENGTHS = flags.DEFINE_list("lengths", ["10", "20", "100"], "Input lengths, separated by commas.")
 NUM_INPUTS = flags.DEFINE_integer("num_inputs", 100, "Inputs of each length.", lower_bound=1)
@@ -22,9 +29,7 @@ SEED = flags.DEFINE_integer(
     lower_bound=0,
     upper_bound=2**31 - 1,
 )
-POLICY = flags.DEFINE_enum(
-    "policy", "both", ["greedy", "sample", "both"], "How actions are chosen."
-)
+POLICY = cli.define_choice("policy", "both", _policies, "How actions are chosen")
 SUITE = flags.DEFINE_enum(
     "suite", "random", ["random", "adversarial"], "Random inputs, or named hard cases, one each."
 )
@@ -39,13 +44,13 @@ def main(arguments):
     from rich.console import Console
 
     from main_jax.evaluation.adversarial import evaluate_adversarial
-    from main_jax.evaluation.evaluate import POLICIES, evaluate
+    from main_jax.evaluation.evaluate import evaluate
     from main_jax.learning.checkpoint import load_controller
     from main_jax.learning.progress import counting, results_table
 
     cli.load_task_file(TASK_FILE.value)
     config, agent, params, timesteps = load_controller(CHECKPOINT.value)
-    policies = POLICIES if POLICY.value == "both" else (POLICY.value,)
+    policies = _policies()[:-1] if POLICY.value == "both" else (POLICY.value,)
     if SUITE.value == "adversarial":
         results = evaluate_adversarial(agent, params, lengths, SEED.value, policies)
     else:

@@ -45,8 +45,7 @@ def _print_traces(agent, params, inputs):
 
 
 def _result(text, solution):
-    verdict = "ok" if solution.correct else "wrong"
-    return f"{text}\t{solution.output}\t{verdict}\t{solution.steps}"
+    return f"{text}\t{solution.output}\t{solution.verdict}\t{solution.steps}"
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from absl import app, flags, logging
 
 flags.disclaim_key_flags()  # flags defined here are the launchers', and so stand in their --help
 USER_ERROR = 2
+_CHOICES = {}  # by flag: a function that gives its values
 # As it was before prepare_host; processes of their own make their own settings from it.
 USER_ENVIRONMENT = dict(os.environ)
 
@@ -40,6 +41,10 @@ def prepare_host() -> None:
     gc.set_threshold(100_000)
 
 
+def host_is_prepared() -> bool:
+    return "--xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", "")
+
+
 def run(main) -> None:
     """Parses the flags and calls main(arguments) with what is left of the command line."""
     prepare_host()
@@ -55,6 +60,9 @@ def _terminate(*_):
 
 
 def _parse(argv):
+    if any(argument.startswith(("--help", "-h")) for argument in argv):
+        for name, values in _CHOICES.items():
+            flags.FLAGS[name].help += f": {', '.join(values())}."
     try:
         remaining = flags.FLAGS(argv)
         if "config" in flags.FLAGS:
@@ -135,6 +143,23 @@ def positive_integers(flag: str, values: list[str]) -> list[int]:
     if not values:
         fail(f"--{flag} is empty")
     return [int(value) for value in values]
+
+
+def define_choice(name: str, default: str, values, help: str):
+    """A flag for a key of a table, which is imported only when it is asked for.
+
+    Tables stand beside their functions, and most of those import JAX.
+    """
+
+    def check(value):
+        if value != default and value not in values():
+            raise flags.ValidationError(f"{value!r} is none of {', '.join(values())}")
+        return True
+
+    flag = flags.DEFINE_string(name, default, help)
+    flags.register_validator(name, check)
+    _CHOICES[name] = values
+    return flag
 
 
 def task_file_flag():

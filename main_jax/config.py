@@ -58,13 +58,14 @@ def base_config() -> ConfigDict:
     # near the start, which few short inputs and many long ones have
     config.evenness_cost = 0.01  # times the mean evenness of module and heads
 
-    # Phases after exploring, see main_jax/learning/pace.py
-    config.validate_every = 50_000  # timesteps
-    config.hold_timesteps = 100_000
+    # Phases, see main_jax/learning/pace.py
+    config.validate_every = 50_000  # timesteps; phases change then
+    config.early_halt_price = 0.2  # what halting on a wrong tape costs while exploring ...
+    config.wrong_halt_price = 3.0  # ... and later; from the start, it would keep from ever halting
+    config.explored_success = 0.9  # at every length; ends exploring
     config.sharpen_timesteps = 150_000  # 0: explore to the end
-    config.sharpen_evenness_cost = -0.0005  # below zero, it removes the last errors of sampling
+    config.doubt_cost = 0.1  # times the mean doubt of module and heads, from sharpening on
     config.settle_timesteps = 50_000
-    config.wrong_halt_price = 3.0  # from sharpening on; before, it would keep from ever halting
 
     # A run that has found a wrong habit rarely leaves it. One that is still exploring after so
     # many timesteps starts over, from new parameters and within total_timesteps. 0: never
@@ -94,7 +95,6 @@ def base_config() -> ConfigDict:
     return config
 
 
-RUNTIMES = ("fused", "threads", "ray")
 # The paper's training where it says how: 30M timesteps at one go, a linear curriculum.
 PAPER_PROTOCOL = {
     "curriculum": "linear",

@@ -6,10 +6,15 @@ import tempfile
 
 import pytest
 
-# Tests compile far more than they compute.
-os.environ["XLA_FLAGS"] = (
-    "--xla_force_host_platform_device_count=4 --xla_backend_optimization_level=0"
-)
+# Tests compile far more than they compute. Flags that are set already stay, so that the tests can
+# be tried with others: --xla_cpu_max_isa=AVX2, --xla_backend_optimization_level=3.
+GIVEN = os.environ.get("XLA_FLAGS", "")
+WANTED = {
+    "--xla_force_host_platform_device_count": 4,
+    "--xla_backend_optimization_level": 0,
+}
+EXTRA = [f"{flag}={value}" for flag, value in WANTED.items() if flag not in GIVEN]
+os.environ["XLA_FLAGS"] = " ".join([*GIVEN.split(), *EXTRA])
 os.environ.setdefault(
     "JAX_COMPILATION_CACHE_DIR", tempfile.mkdtemp(prefix="main_jax_test_compilations_")
 )

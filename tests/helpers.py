@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -10,14 +11,18 @@ from ml_collections import ConfigDict
 
 from main_jax.config import base_config
 from main_jax.controller.agent import Agent, build_agent
-from main_jax.controller.network import ControllerOutput
+from main_jax.controller.network import MASKED_LOGIT, ControllerOutput
 from main_jax.environment import tape
-from main_jax.environment.tape import Action, Rules, TapeState
+from main_jax.environment.game import HALT, Game
+from main_jax.environment.tape import Action, TapeState
 from main_jax.environment.task import Task
 from main_jax.environment.tasks import TASKS
 from main_jax.evaluation.solve import Solution
 from main_jax.evaluation.trace import Episode, Step
-from main_jax.learning.actor import init_actor, unroll
+from main_jax.learning.actor import Terms, init_actor, unroll
+
+ROOT = Path(__file__).parent.parent
+SHORT = Terms(max_difficulty=jnp.int32(2), wrong_halt_price=jnp.float32(0.25))
 
 
 def small_config(**overrides) -> ConfigDict:
@@ -58,29 +63,32 @@ def small_unroll(agent: Agent, params, batch_size: int, num_steps: int, max_n: i
 
 
 def _init_actor(agent, batch_size, max_n, key):
-    return init_actor(agent, key, batch_size, jnp.int32(2), max_n)
+    return init_actor(agent, key, batch_size, SHORT, max_n)
 
 
 def _unroll(agent, max_n, num_steps, params, state):
-    return unroll(agent, params, state, jnp.int32(2), max_n, num_steps)
+    return unroll(agent, params, state, SHORT, max_n, num_steps)
 
 
-def tape_of(task: Task, *operands: str, room: int | None = None, rules=None) -> TapeState:
+def tape_of(task: Task, *operands: str, room: int | None = None, game=None) -> TapeState:
     """One tape at t=0; `room` pads it as if the input were that long."""
     n = max(map(len, operands))
     digits = np.zeros((len(operands), room or n), np.int32)
     for row, operand in enumerate(operands):
         digits[row, : len(operand)] = task.vocabulary.encode(operand)
-    return jitted(tape.start, task, rules or Rules())(digits, n)
+    return jitted(Game.start, game or Game(task))(digits, n)
+
+
+def action_of(module: int, *heads: int) -> Action:
+    return Action(module=np.int32(module), heads=np.array(heads, np.int32))
 
 
 def act(task: Task, state: TapeState, module: int, *heads: int) -> TapeState:
-    action = Action(module=np.int32(module), heads=np.array(heads, np.int32))
-    return jitted(tape.transition, task)(state, action)
+    return jitted(tape.transition, task)(state, action_of(module, *heads))
 
 
 def text_of(task: Task, state: TapeState) -> str:
-    return task.vocabulary.decode(np.asarray(state.tokens)[: int(state.length)])
+    return task.vocabulary.decode(np.asarray(state.seen.tokens)[: int(state.seen.length)])
 
 
 def stacked(states: list[TapeState]) -> TapeState:
@@ -101,24 +109,64 @@ def assert_trees_close(left, right, **tolerances):
     )
 
 
-class CopyByHand:
-    """A stand-in for the controller: copies cell t to cell n + 1 + t at step t."""
+@dataclasses.dataclass(frozen=True)
+class ByHand:
+    """A stand-in for the controller: step t writes cell n + 1 + t, the step after the last halts.
+
+    It copies, or reverses.
+    """
+
+    choices: tuple[str, ...]
+    backwards: bool = False
+    needs_tape = True
+    needs_windows = False
 
     def apply(self, params, context):
         batch, room, _ = context.sigma.shape
-        landmark = jnp.argmax(context.sigma[:, :, 0], axis=1)  # the position of $, which is n
+        n = jnp.argmax(context.sigma[:, :, 0], axis=1)  # the position of $
         last_write = context.sigma[:, :, -1]
-        step = jnp.where(last_write.any(1), jnp.argmax(last_write, 1) - landmark, 0)
-        heads = jnp.stack([step, step, landmark + 1 + step], axis=1)
+        step = jnp.where(last_write.any(1), jnp.argmax(last_write, 1) - n, 0)
+        read = jnp.where(self.backwards, n - 1 - step, step)
+        heads = jnp.stack([read, read, n + 1 + step], axis=1)
+        identity, halt = self.choices.index("Identity"), len(self.choices) - 1
+        done = (step == n) & (self.choices[-1] == HALT)
+        module = jnp.where(done, halt, identity)
         return ControllerOutput(
             head_logits=100.0 * jax.nn.one_hot(heads, room),
-            module_logits=jnp.tile(jnp.array([0, 100.0, 0, 0, 0]), (batch, 1)),
+            options=jnp.broadcast_to(jnp.arange(room), (batch, room)),
+            module_logits=100.0 * jax.nn.one_hot(module, len(self.choices)),
             value=jnp.zeros(batch),
         )
 
 
-def copy_by_hand() -> Agent:
-    return dataclasses.replace(small_agent(task="copy"), controller=CopyByHand())
+def agent_by_hand(task: str = "copy", halting: str = "learned") -> Agent:
+    agent = small_agent(task=task, halting=halting)
+    controller = ByHand(agent.game.choices, backwards=task == "reverse")
+    return dataclasses.replace(agent, controller=controller)
+
+
+@dataclasses.dataclass(frozen=True)
+class ByChance:
+    """A stand-in for the controller whose actions are chance alone, on every processor the same."""
+
+    num_modules: int
+    needs_tape = True
+    needs_windows = False
+
+    def apply(self, params, context):
+        batch, room = context.mask.shape
+        head_logits = jnp.where(context.mask[:, None], 0.0, MASKED_LOGIT)
+        return ControllerOutput(
+            head_logits=jnp.broadcast_to(head_logits, (batch, 3, room)),
+            options=jnp.broadcast_to(jnp.arange(room), (batch, room)),
+            module_logits=jnp.zeros((batch, self.num_modules)),
+            value=jnp.zeros(batch),
+        )
+
+
+def agent_by_chance(**overrides) -> Agent:
+    agent = small_agent(**overrides)
+    return dataclasses.replace(agent, controller=ByChance(len(agent.game.choices)))
 
 
 def copying_episode(text, *, steps=None, slip=None) -> Episode:
@@ -136,4 +184,6 @@ def copying_episode(text, *, steps=None, slip=None) -> Episode:
         arguments = text[index] * 2
         made.append(Step(1, heads, arguments, result, now, modules, chances, n - index - 0.5))
     solution = Solution(now[n + 1 :], now.endswith(text), len(made))
-    return Episode(TASKS["copy"], text, start, target, (n, 0, 2 * n), made, solution)
+    task = TASKS["copy"]
+    choices = Game(task, can_halt=False).choices
+    return Episode(task, choices, text, start, target, (n, 0, 2 * n), made, solution)

@@ -81,3 +81,41 @@ class TapeMachine:
     @property
     def solved(self) -> bool:
         return self.tape.endswith(self.answer)
+
+
+class Episode:
+    """The rules of an episode: who ends it, and what each step pays."""
+
+    def __init__(self, machine: TapeMachine, halting: str, reward: str, limit: int, price: float):
+        self.machine, self.halting, self.reward = machine, halting, reward
+        self.limit, self.price = limit, price
+        self.steps = 0
+        self.right_at_start = machine.correct
+
+    def step(self, name: str, *heads: int) -> dict:
+        """A right cell pays 0.5, success 2, and halting on a wrong tape costs the price."""
+        machine, halts = self.machine, name == "Halt"
+        before, correct, prefix = machine.tape, machine.correct, machine.correct_prefix
+        if not halts:
+            machine.act(name, *heads)
+        self.steps += 1
+        terminated = halts if self.halting == "learned" else machine.solved
+        gained = {
+            "progress": machine.correct - correct,
+            "prefix": min(machine.correct_prefix - prefix, int(machine.tape != before)),
+            "sparse": 0,
+        }[self.reward]
+        success = terminated and machine.solved
+        return {
+            "reward": 0.5 * gained + 2.0 * success - self.price * (halts and not machine.solved),
+            "terminated": terminated,
+            "truncated": not terminated and self.steps >= self.limit,
+            "success": success,
+            "progress": self._progress(),
+        }
+
+    def _progress(self) -> float:
+        wrong = len(self.machine.answer) - self.right_at_start
+        if not wrong:
+            return float(self.machine.solved)
+        return max(0, self.machine.correct - self.right_at_start) / wrong

@@ -33,14 +33,7 @@ class Agent:
         return self.controller.apply(params, self._observe(seen))
 
     def _observe(self, seen: Observation) -> Context:
-        look = functools.partial(
-            observe,
-            self.task,
-            self.view,
-            self.controller.needs_tape,
-            self.controller.needs_windows,
-        )
-        return jax.vmap(look)(seen)
+        return jax.vmap(functools.partial(observe, self.task, self.view))(seen)
 
 
 def build_agent(config) -> Agent:

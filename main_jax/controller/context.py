@@ -1,7 +1,4 @@
-"""The controller's input: ξ (fixed size) and σ (one row a cell), and the paper's ablated views.
-
-σ is shown of the whole tape, or of windows around the anchors: previous heads and landmarks.
-"""
+"""The controller's input: ξ (fixed size) and σ (one row a cell), and the paper's ablated views."""
 
 import jax
 import jax.numpy as jnp
@@ -17,51 +14,29 @@ VIEWS = {
     "no_action_history": {"tokens"},
     "no_action_history_tape_values": {"past_module", "past_heads", "tokens"},
 }
-RADIUS = 2  # how many cells to each side of its centre a window shows
-
-
-class Windows(struct.PyTreeNode):
-    """The surroundings of each anchor; rows of cells beyond the tape's ends are zero."""
-
-    cells: jax.Array  # i32[A, W], positions
-    sigma: jax.Array  # f32[A, W, S]
-    mask: jax.Array  # bool[A, W], the cells on the tape
 
 
 class Context(struct.PyTreeNode):
     xi: jax.Array  # f32[X], empty without action history
-    length: jax.Array  # i32[], cells in use
-    sigma: jax.Array | None  # f32[L, S], zero rows for padding
-    mask: jax.Array | None  # bool[L], the cells in use
-    windows: Windows | None
+    sigma: jax.Array  # f32[L, S], zero rows for padding
+    mask: jax.Array  # bool[L], the cells in use
+    length: jax.Array  # i32[], how many they are
+    anchors: jax.Array  # i32[A], the previous heads, NONE_YET at first, and the landmarks
 
 
-def observe(task: Task, view: str, tape: bool, windows: bool, seen: Observation) -> Context:
-    """What is to be seen of one tape: of all its cells, of windows, or both."""
-    sigma = mask = None
-    if tape:
-        sigma, mask = observe_cells(task, view, seen, jnp.arange(seen.tokens.shape[0]))
+def observe(task: Task, view: str, seen: Observation) -> Context:
+    sigma, mask = observe_cells(task, view, seen, jnp.arange(seen.tokens.shape[0]))
     return Context(
         xi=observe_past(task, view, seen),
-        length=seen.length,
         sigma=sigma,
         mask=mask,
-        windows=_observe_windows(task, view, seen) if windows else None,
+        length=seen.length,
+        anchors=anchors(seen),
     )
 
 
-def num_anchors(task: Task) -> int:
-    return task.num_heads + task.num_landmarks
-
-
-def _observe_windows(task: Task, view: str, seen: Observation) -> Windows:
-    anchors = jnp.concatenate([seen.heads, seen.landmarks])
-    cells = anchors[:, None] + jnp.arange(-RADIUS, RADIUS + 1)
-    sigma, mask = observe_cells(task, view, seen, cells.ravel())
-    # A head that has not been anywhere yet shows nothing.
-    mask = mask.reshape(cells.shape) & (anchors >= 0)[:, None]
-    sigma = jnp.where(mask[..., None], sigma.reshape(*cells.shape, -1), 0.0)
-    return Windows(cells=cells, sigma=sigma, mask=mask)
+def anchors(seen: Observation) -> jax.Array:  # i32[A]
+    return jnp.concatenate([seen.heads, seen.landmarks])
 
 
 def observe_past(task: Task, view: str, seen: Observation) -> jax.Array:

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 from jax import export
 
 from main_jax.controller.agent import Agent
+from main_jax.environment.game import HALT, Game
 from main_jax.environment.tape import Observation
-from main_jax.environment.task import Task
 from main_jax.environment.task_check import module_table
 from main_jax.files import write_atomically
 
@@ -19,7 +19,7 @@ PLATFORMS = ("cpu", "cuda", "tpu")
 def write_export(path: Path, agent: Agent, params, timesteps: int) -> None:
     """The program, and beside it, in PATH.json, what its numbers mean."""
     program = export_controller(agent, params).serialize()
-    about = json.dumps(description(agent.task, timesteps))
+    about = json.dumps(description(agent.game, timesteps))
     write_atomically(description_path(path), about.encode())
     write_atomically(path, bytes(program))
 
@@ -57,8 +57,9 @@ def export_controller(agent: Agent, params) -> export.Exported:
     return export.export(jax.jit(controller), platforms=PLATFORMS)(*arguments)
 
 
-def description(task: Task, timesteps: int) -> dict:
+def description(game: Game, timesteps: int) -> dict:
     """All that is needed to set up a tape, to read the logits and to act on them."""
+    task = game.task
     return {
         "task": task.name,
         "timesteps": timesteps,
@@ -67,6 +68,7 @@ def description(task: Task, timesteps: int) -> dict:
         "landmarks": [*task.landmark_tokens, "start", "end"],
         "num_reads": task.num_reads,
         "num_writes": task.num_writes,
-        "modules": [module.name for module in task.modules],
+        "modules": list(game.choices),
+        "halt": game.choices.index(HALT) if game.can_halt else None,
         "results": [module_table(task, module).tolist() for module in task.modules],
     }

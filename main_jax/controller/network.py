@@ -1,4 +1,4 @@
-"""The controller: convolutions over σ, an encoder to fixed size, then heads, module and value.
+"""The controller: convolutions over σ, an encoder to fixed size, pointer heads, module and value.
 
 Works on a batch of N tapes at once; no parameter depends on the tapes' length.
 """
@@ -10,12 +10,12 @@ import jax
 import jax.numpy as jnp
 from flax import struct
 
-from main_jax.controller.context import RADIUS, Context, Windows
+from main_jax.controller.context import Context
 
 MASKED_LOGIT = -1e9
 USUAL_LENGTH = 32  # about the longest tapes seen in training; there, logits stay as they are
 RECEPTIVE_FIELD = 2  # cells to each side, as many as there are convolutions of width 3
-assert RECEPTIVE_FIELD == RADIUS
+NEAR = 2  # cells to each side of an anchor
 
 
 def sharpness(length: jax.Array) -> jax.Array:
@@ -52,7 +52,7 @@ class ControllerOutput(struct.PyTreeNode):
 
 
 class Convolution(nn.Module):
-    """Width 3, stride 1, then relu; zeros beyond both ends where padded, else two cells less.
+    """Width 3, stride 1, zeros beyond both ends of the tape, then relu.
 
     One product of plain matrices over each cell with its neighbours: on CPU, lax.conv in a scan
     takes ten times as long, and products over [N, L, C] have a gradient that takes three times.
@@ -61,19 +61,14 @@ class Convolution(nn.Module):
     features: int
 
     @nn.compact
-    def __call__(self, x: jax.Array, mask: jax.Array, padded: bool = True) -> jax.Array:
-        """[N, L, C] -> [N, L or L - 2, features]"""
-        channels = x.shape[-1]
+    def __call__(self, x: jax.Array, mask: jax.Array) -> jax.Array:  # [N, L, C] -> [N, L, features]
+        batch, length, channels = x.shape
         kernel = self.param(
             "kernel", nn.initializers.lecun_normal(in_axis=(0, 1)), (3, channels, self.features)
         )
         bias = self.param("bias", nn.initializers.zeros, (self.features,))
-        if padded:
-            x = jnp.pad(x, ((0, 0), (1, 1), (0, 0)))
-        else:
-            mask = mask[:, 1:-1]
-        batch, length = mask.shape
-        neighbourhoods = jnp.concatenate([x[:, i : i + length] for i in range(3)], axis=-1)
+        padded = jnp.pad(x, ((0, 0), (1, 1), (0, 0)))
+        neighbourhoods = jnp.concatenate([padded[:, i : i + length] for i in range(3)], axis=-1)
         y = neighbourhoods.reshape(-1, 3 * channels) @ kernel.reshape(3 * channels, -1) + bias
         return jnp.where(mask[..., None], nn.relu(y).reshape(batch, length, -1), 0.0)
 
@@ -91,9 +86,9 @@ class AttentionEncoder(nn.Module):
             (self.num_queries, self.channels),
         )
 
-    def __call__(self, cells: jax.Array, mask: jax.Array) -> jax.Array:  # [N, L, C] -> [N, K * C]
-        weights = nn.softmax(self.logits(cells, mask, sharpness(mask.sum(axis=1))), axis=-1)
-        return (weights @ cells).reshape(cells.shape[0], -1)
+    def __call__(self, cells: jax.Array, context: Context) -> jax.Array:  # [N, K * C]
+        logits = self.logits(cells, context.mask, sharpness(context.length))
+        return (nn.softmax(logits, axis=-1) @ cells).reshape(cells.shape[0], -1)
 
     def logits(self, cells: jax.Array, mask: jax.Array, sharpness: jax.Array) -> jax.Array:
         """[N, L, C] -> [N, K, L]"""
@@ -109,69 +104,49 @@ class RecurrentEncoder(nn.Module):
     features: int
 
     @nn.compact
-    def __call__(
-        self, cells: jax.Array, mask: jax.Array
-    ) -> jax.Array:  # [N, L, C] -> [N, 2 * features]
-        lengths = mask.sum(axis=1)
+    def __call__(self, cells: jax.Array, context: Context) -> jax.Array:  # [N, 2 * features]
         finals = []
         for against in (False, True):
             rnn = nn.RNN(nn.OptimizedLSTMCell(self.features), return_carry=True, reverse=against)
-            (_, hidden), _ = rnn(cells, seq_lengths=lengths)
+            (_, hidden), _ = rnn(cells, seq_lengths=context.length)
             finals.append(hidden)
         return jnp.concatenate(finals, axis=-1)
 
 
-# What makes the tape's cells a vector of fixed size; "local" takes the cells at the anchors as is
-ENCODERS = {
-    "attention": lambda controller: AttentionEncoder(controller.num_queries, controller.channels),
-    "recurrent": lambda controller: RecurrentEncoder(controller.channels),
-    "local": lambda controller: None,
-}
+class LocalEncoder(nn.Module):
+    """The cells at the previous heads, side by side; zeros before the first step.
 
-
-class PointerHeads(nn.Module):
-    """One query a head, and the product with E as each cell's logit: any cell, by its content."""
-
-    num_heads: int
-    channels: int
-
-    @nn.compact
-    def __call__(self, hidden: jax.Array, length: jax.Array) -> jax.Array:  # [N, H, channels]
-        queries = nn.Dense(self.num_heads * self.channels)(hidden)
-        queries = queries.reshape(-1, self.num_heads, self.channels)
-        return queries * (sharpness(length) * self.channels**-0.5)[:, None, None]
-
-
-class NearHeads(nn.Module):
-    """A logit for each move: to an anchor, or to a cell within its window.
-
-    Where several moves lead to one cell, their chances add up, and the first stands for all.
+    And not those at the landmarks: a controller that sees how an input ends, before its heads get
+    there, learns to guess from it whether anything is left to do, which long inputs forbid.
     """
 
     num_heads: int
 
-    @nn.compact
-    def __call__(self, hidden: jax.Array, windows: Windows, length: jax.Array):
-        """[N, H, O] logits and [N, O] cells."""
-        options = windows.cells.reshape(hidden.shape[0], -1)
-        on_tape = windows.mask.reshape(options.shape)
-        count = options.shape[1]
-        logits = nn.Dense(self.num_heads * count)(hidden).reshape(-1, self.num_heads, count)
-        same = (options[:, :, None] == options[:, None, :]) & on_tape[:, None, :]
-        first = on_tape & ~jnp.any(same & jnp.tri(count, k=-1, dtype=bool), axis=2)
-        peak = jax.lax.stop_gradient(
-            jnp.max(jnp.where(on_tape[:, None], logits, MASKED_LOGIT), axis=2, keepdims=True)
-        )
-        chances = jnp.exp(jnp.minimum(logits - peak, 0)) @ same.astype(logits.dtype)
-        merged = (jnp.log(jnp.maximum(chances, 1e-30)) + peak) * surety(length)[:, None, None]
-        return jnp.where(first[:, None], merged, MASKED_LOGIT), options
+    def __call__(self, cells: jax.Array, context: Context) -> jax.Array:  # [N, (R + W) * C]
+        heads = context.anchors[:, : self.num_heads]
+        # A product, for a look-up has a gradient that takes many times as long on CPU.
+        return (jax.nn.one_hot(heads, cells.shape[1]) @ cells).reshape(cells.shape[0], -1)
 
 
-# Where heads may go: to any cell, or to those in sight of an anchor
-REACHES = {
-    "anywhere": lambda controller: PointerHeads(controller.num_heads, controller.channels),
-    "near": lambda controller: NearHeads(controller.num_heads),
+# What makes the tape's cells a vector of fixed size
+ENCODERS = {
+    "attention": lambda controller: AttentionEncoder(controller.num_queries, controller.channels),
+    "recurrent": lambda controller: RecurrentEncoder(controller.channels),
+    "local": lambda controller: LocalEncoder(controller.num_heads),
 }
+
+
+def _anywhere(cells: jax.Array, anchors: jax.Array) -> jax.Array:
+    return jnp.ones(cells.shape, bool)
+
+
+def _near(cells: jax.Array, anchors: jax.Array) -> jax.Array:
+    far = jnp.abs(cells[:, :, None] - anchors[:, None, :]) > NEAR
+    return ~jnp.all(far | (anchors < 0)[:, None, :], axis=2)
+
+
+# Which cells [N, L] the heads may go to, given the anchors [N, A]
+REACHES = {"anywhere": _anywhere, "near": _near}
 
 
 class Controller(nn.Module):
@@ -183,39 +158,27 @@ class Controller(nn.Module):
     num_queries: int = 4
     hidden_sizes: tuple[int, ...] = (128,)
 
-    @property
-    def needs_tape(self) -> bool:
-        """Whether it looks at every cell; if not, its cost does not depend on their number."""
-        return self.encoder != "local" or self.reach == "anywhere"
-
-    @property
-    def needs_windows(self) -> bool:
-        return self.encoder == "local" or self.reach == "near"
-
     def setup(self):
         self.convolutions = [Convolution(self.channels) for _ in range(RECEPTIVE_FIELD)]
         self.tape_encoder = ENCODERS[self.encoder](self)
         self.hidden = [nn.Dense(size) for size in self.hidden_sizes]
-        self.heads = REACHES[self.reach](self)
+        self.queries = nn.Dense(self.num_heads * self.channels)
         self.module = nn.Dense(self.num_modules)
         self.value = nn.Dense(1)
 
     def __call__(self, context: Context) -> ControllerOutput:
-        cells = self.encode_cells(context.sigma, context.mask) if self.needs_tape else None
-        if self.encoder == "local":
-            encoding = self.encode_windows(context.windows)
-        else:
-            encoding = self.tape_encoder(cells, context.mask)
-        hidden = self.think(encoding, context.xi)
-        if self.reach == "near":
-            head_logits, options = self.heads(hidden, context.windows, context.length)
-        else:
-            queries = self.heads(hidden, context.length)
-            head_logits = jnp.einsum("nhc,nlc->nhl", queries, cells)
-            head_logits = jnp.where(context.mask[:, None], head_logits, MASKED_LOGIT)
-            options = jnp.broadcast_to(jnp.arange(cells.shape[1]), cells.shape[:2])
-        module_logits, value = self.choose(hidden, context.length)
-        return ControllerOutput(head_logits, options, module_logits, value)
+        cells = self.encode_cells(context.sigma, context.mask)
+        encoding = self.tape_encoder(cells, context)
+        queries, module_logits, value = self.decide(encoding, context.xi, context.length)
+        head_logits = jnp.einsum("nhc,nlc->nhl", queries, cells)
+        positions = jnp.broadcast_to(jnp.arange(cells.shape[1]), cells.shape[:2])
+        options = context.mask & REACHES[self.reach](positions, context.anchors)
+        return ControllerOutput(
+            head_logits=jnp.where(options[:, None], head_logits, MASKED_LOGIT),
+            options=positions,
+            module_logits=module_logits,
+            value=value,
+        )
 
     def encode_cells(self, sigma: jax.Array, mask: jax.Array) -> jax.Array:  # [N, L, channels]
         """E: each cell as it looks together with those up to RECEPTIVE_FIELD away."""
@@ -224,30 +187,17 @@ class Controller(nn.Module):
             cells = convolution(cells, mask)
         return cells
 
-    def encode_windows(self, windows: Windows) -> jax.Array:  # [N, A * channels]
-        """E of the anchors alone, side by side."""
-        batch, anchors, width, _ = windows.sigma.shape
-        cells = windows.sigma.reshape(batch * anchors, width, -1)
-        mask = windows.mask.reshape(batch * anchors, width)
-        for convolution in self.convolutions:
-            cells, mask = convolution(cells, mask, padded=False), mask[:, 1:-1]
-        return cells.reshape(batch, -1)
-
     def attend(self, cells: jax.Array, mask: jax.Array, sharpness: jax.Array) -> jax.Array:
         """The attention encoder's logits [N, K, L]."""
         return self.tape_encoder.logits(cells, mask, sharpness)
 
-    def think(self, encoding: jax.Array, xi: jax.Array) -> jax.Array:
+    def decide(self, encoding: jax.Array, xi: jax.Array, length: jax.Array):
+        """Queries [N, R + W, channels] that point the heads at cells, module logits, value."""
         hidden = jnp.concatenate([encoding, xi], axis=-1)
         for layer in self.hidden:
             hidden = nn.relu(layer(hidden))
-        return hidden
-
-    def decide(self, encoding: jax.Array, xi: jax.Array, length: jax.Array):
-        """Queries [N, R + W, channels] that point the heads at cells, module logits, value."""
-        hidden = self.think(encoding, xi)
-        return self.heads(hidden, length), *self.choose(hidden, length)
-
-    def choose(self, hidden: jax.Array, length: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Module logits [N, M] and value [N]."""
-        return self.module(hidden) * surety(length)[:, None], self.value(hidden)[:, 0]
+        queries = self.queries(hidden).reshape(-1, self.num_heads, self.channels)
+        scale = (surety if self.reach == "near" else sharpness)(length)
+        queries = queries * (scale * self.channels**-0.5)[:, None, None]
+        module_logits = self.module(hidden) * surety(length)[:, None]
+        return queries, module_logits, self.value(hidden)[:, 0]

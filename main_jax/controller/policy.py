@@ -10,6 +10,7 @@ from main_jax.controller.network import MASKED_LOGIT, ControllerOutput
 from main_jax.environment.tape import Action
 from main_jax.environment.task import Task
 
+LOG_IMPOSSIBLE = -18.0  # a chance of one in sixty million
 BLOCK = 64  # cells of a long tape that are looked at together
 
 
@@ -60,6 +61,10 @@ def greedy(output: ControllerOutput) -> Action:
         module=jnp.argmax(output.module_logits).astype(jnp.int32),
         heads=output.options[_argmax(output.head_logits)],
     )
+
+
+# How to choose from an output, with uniforms [num_choices] for what is left to chance
+POLICIES = {"greedy": lambda output, uniforms: greedy(output), "sample": sample}
 
 
 def _argmax(logits: jax.Array) -> jax.Array:
@@ -119,6 +124,21 @@ def evenness(output: ControllerOutput) -> jax.Array:
         log_probs = jnp.where(logits > MASKED_LOGIT, jax.nn.log_softmax(logits), 0)
         divergence = -jnp.log(count) - log_probs.sum(axis=-1) / count
         return -divergence / jnp.log(jnp.maximum(count, 2))
+
+    return jnp.concatenate([of(output.module_logits[None]), of(output.head_logits)]).mean()
+
+
+def doubt(output: ControllerOutput) -> jax.Array:
+    """Mean over the factors of how far the options are from impossible, 0 if all but one are.
+
+    What has become as good as impossible pulls no more, so that choices that come once an episode,
+    the first and the last, are heard beside those that come at every step.
+    """
+
+    def of(logits):
+        unlikely = jnp.maximum(jax.nn.log_softmax(logits), LOG_IMPOSSIBLE) / LOG_IMPOSSIBLE
+        is_option = logits > MASKED_LOGIT
+        return jnp.sum(jnp.where(is_option, 1 - unlikely, 0), axis=-1) / _num_options(logits)
 
     return jnp.concatenate([of(output.module_logits[None]), of(output.head_logits)]).mean()
 

@@ -85,15 +85,20 @@ class Game:
         return tape.start(self.task, operands, n, self.step_limit(n))
 
     def step(
-        self, state: TapeState, action: Action, wrong_halt_price=0.0
+        self, state: TapeState, action: Action, wrong_halt_price=0.0, forgiving=False
     ) -> tuple[TapeState, Outcome]:
-        """The tape after an action, and what came of it; from nothing but tape and answer."""
+        """The tape after an action, and what came of it; from nothing but tape and answer.
+
+        Halting on an unsolved tape costs a price; where the game is forgiving, that is all it does.
+        """
         after = tape.transition(self.task, state, action)
         success = self.success(after)
         reward = self.success_reward * success
         reward += self.cell_reward * REWARDS[self.reward](state, after)
         if self.can_halt:
-            reward -= wrong_halt_price * (after.halted & ~success)
+            halted_wrong = after.halted & ~success
+            reward -= wrong_halt_price * halted_wrong
+            after = after.replace(halted=after.halted & ~(halted_wrong & forgiving))
         terminated = self.terminated(after)
         truncated = ~terminated & (after.steps >= after.step_limit)
         return after, Outcome(reward, terminated, truncated, success, tape.progress(after))
@@ -110,8 +115,7 @@ class Game:
 
     def draw(self, key: jax.Array, n: jax.Array, max_n: int) -> TapeState:  # [N]
         """Random inputs of lengths n [N], each in an array that has room for max_n."""
-        operands = sample_operands(self.task, key, n.shape[0], max_n)
-        return jax.vmap(self.start)(operands, n)
+        return _draw(self, max_n, key, n)
 
     def draw_for_training(
         self, key: jax.Array, num_inputs: int, max_difficulty: jax.Array, max_n: int
@@ -166,6 +170,13 @@ class Game:
         """The inputs of a seed, the same in every run and on every machine."""
         key = jax.random.fold_in(jax.random.PRNGKey(seed), length)
         return self.draw(key, jnp.full(num_inputs, length, jnp.int32), length)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _draw(game: Game, max_n: int, key: jax.Array, n: jax.Array) -> TapeState:  # [N]
+    """Compiled, for whoever calls it outside of a program: step by step, it takes seconds."""
+    operands = sample_operands(game.task, key, n.shape[0], max_n)
+    return jax.vmap(game.start)(operands, n)
 
 
 @functools.partial(jax.jit, static_argnums=0)

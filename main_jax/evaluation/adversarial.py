@@ -3,7 +3,6 @@
 import dataclasses
 
 import jax
-import numpy as np
 
 from main_jax.controller.agent import Agent
 from main_jax.environment.modules import DIGITS
@@ -79,9 +78,8 @@ def evaluate_adversarial(agent: Agent, params, lengths, seed: int, policies) -> 
         cases = adversarial_inputs(agent.task, length)
         tapes = agent.game.tapes_of(list(cases.values()))
         for policy in policies:
-            greedy = np.full(len(cases), policy == "greedy")
             keys = jax.random.split(jax.random.PRNGKey(seed), len(cases))
-            final = run_episodes(agent, params, tapes, greedy, keys)
+            final = run_episodes(agent, params, tapes, policy, keys)
             all_solved = jax.vmap(agent.game.success)(final)
             for row, case in enumerate(cases):
                 solved = bool(all_solved[row])

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
@@ -9,17 +10,18 @@ import numpy as np
 from jax import lax
 
 from main_jax import parallel
-from main_jax.controller import long_tapes as incremental
-from main_jax.controller import policy
+from main_jax.controller import long_tapes, policy, windows
 from main_jax.controller.agent import Agent
+from main_jax.controller.policy import POLICIES
 from main_jax.environment import tape
-from main_jax.environment.tape import TapeState
+from main_jax.environment.tape import Action, TapeState
 
-POLICIES = ("greedy", "sample")
 # Bounds the memory of one device program; longer tapes run in smaller batches.
 MAX_CELLS_PER_BATCH = 2_000_000
-# From this many cells on, it is faster to renew what changed than to compute all again; and faster
-# in batches whose encodings stay in a CPU's cache.
+# From so many cells on, it is faster to look at windows alone, where a controller needs no more ...
+LONG_FOR_WINDOWS = 64
+# ... or to renew what changed instead of computing all again, in batches whose encodings stay in a
+# CPU's cache.
 LONG_TAPE = 512
 MAX_CELLS_PER_LONG_BATCH = 20_000
 
@@ -35,17 +37,23 @@ class LengthResult:
 
 
 def run_episodes(
-    agent: Agent, params, tapes: TapeState, greedy: np.ndarray, keys: jax.Array, report=None
+    agent: Agent,
+    params,
+    tapes: TapeState,
+    policies: str | Sequence[str],
+    keys: jax.Array,
+    report=None,
 ) -> TapeState:
-    """The tapes [N] as their episodes leave them; greedy bool[N] picks each one's policy.
+    """The tapes [N] as their episodes leave them, by one policy of POLICIES or by one for each.
 
     Each tape has its own random key [N], so that no result depends on how tapes share batches.
     After each batch, `report` is called with the number of tapes done.
     """
     count, room = tapes.seen.tokens.shape
+    numbers = np.broadcast_to(_numbers(policies), count)
     devices = jax.local_devices()
-    long = room >= LONG_TAPE and incremental.applies_to(agent)
-    max_cells = MAX_CELLS_PER_LONG_BATCH if long else MAX_CELLS_PER_BATCH
+    way = _way_to_look(agent, room)
+    max_cells = MAX_CELLS_PER_LONG_BATCH if way == RENEWED else MAX_CELLS_PER_BATCH
     per_device = min(-(-count // len(devices)), max(1, max_cells // room))
     batch = per_device * len(devices)
     params = parallel.replicate(params, devices)
@@ -54,52 +62,72 @@ def run_episodes(
         # The last batch is filled up with copies of the first tape, so that one program serves all.
         rows = np.arange(begin, begin + batch)
         rows = np.where(rows < count, rows, 0).reshape(len(devices), per_device)
-        inputs = jax.tree.map(lambda x, rows=rows: np.asarray(x)[rows], (tapes, greedy, keys))
-        final = parallel.to_host(_compiled_episodes(agent, long)(params, *inputs))
+        inputs = jax.tree.map(lambda x, rows=rows: np.asarray(x)[rows], (tapes, numbers, keys))
+        final = parallel.to_host(_compiled_episodes(agent, way)(params, *inputs))
         finals.append(jax.tree.map(lambda x: x.reshape(batch, *x.shape[2:]), final))
         if report:
             report(min(batch, count - begin))
     return jax.tree.map(lambda *xs: np.concatenate(xs)[:count], *finals)
 
 
+WHOLE, WINDOWS, RENEWED = "whole", "windows", "renewed"
+
+
+def _way_to_look(agent: Agent, room: int) -> str:
+    """How the controller gets to see tapes of so many cells; what it sees is the same."""
+    if room >= LONG_FOR_WINDOWS and windows.applies_to(agent):
+        return WINDOWS
+    return RENEWED if room >= LONG_TAPE and long_tapes.applies_to(agent) else WHOLE
+
+
+def _numbers(policies: str | Sequence[str]) -> np.ndarray:
+    names = [policies] if isinstance(policies, str) else policies
+    return np.array([list(POLICIES).index(name) for name in names], np.int32)
+
+
 @functools.lru_cache(maxsize=8)
-def _compiled_episodes(agent: Agent, long: bool):
-    return parallel.on_every_device(functools.partial(_episodes, agent, long), jax.local_devices())
+def _compiled_episodes(agent: Agent, way: str):
+    return parallel.on_every_device(functools.partial(_episodes, agent, way), jax.local_devices())
 
 
-def _episodes(agent: Agent, long: bool, params, tapes: TapeState, greedy, keys) -> TapeState:
+def _episodes(agent: Agent, way: str, params, tapes: TapeState, numbers, keys) -> TapeState:
     def going_on(carry):
         return jnp.any(~jax.vmap(agent.game.ended)(carry[0]))
 
     def step(carry):
-        tapes, _ = carry
-        outputs = agent(params, tapes.seen)
-        return _move(agent, tapes, outputs, greedy, keys), None
-
-    def step_long(carry):
         tapes, encoding = carry
-        outputs = incremental.decide(agent, params, encoding, tapes.seen)
-        moved = _move(agent, tapes, outputs, greedy, keys)
-        return moved, incremental.renew(agent, params, encoding, tapes.seen, moved.seen)
+        if way == WINDOWS:
+            outputs = windows.decide(agent, params, tapes.seen)
+        elif way == RENEWED:
+            outputs = long_tapes.decide(agent, params, encoding, tapes.seen)
+        else:
+            outputs = agent(params, tapes.seen)
+        moved = _move(agent, tapes, outputs, numbers, keys)
+        if way == RENEWED:
+            encoding = long_tapes.renew(agent, params, encoding, tapes.seen, moved.seen)
+        return moved, encoding
 
-    encoding = incremental.encode(agent, params, tapes.seen) if long else None
-    return lax.while_loop(going_on, step_long if long else step, (tapes, encoding))[0]
+    encoding = long_tapes.encode(agent, params, tapes.seen) if way == RENEWED else None
+    return lax.while_loop(going_on, step, (tapes, encoding))[0]
 
 
-def _move(agent: Agent, tapes: TapeState, outputs, greedy, keys) -> TapeState:
-    """One step of every tape [N] that has not finished."""
+def _move(agent: Agent, tapes: TapeState, outputs, numbers, keys) -> TapeState:
+    """One step of every tape [N] that has not finished, by the policy of its number."""
+    task, count = agent.task, tapes.steps.shape[0]
+    actions = Action(jnp.zeros(count, jnp.int32), jnp.zeros((count, task.num_heads), jnp.int32))
+    for number, choose in enumerate(POLICIES.values()):
 
-    def sample(output, key, steps):
-        step_key = jax.random.fold_in(key, steps)
-        return policy.sample(output, jax.random.uniform(step_key, (num_choices,)))
+        def act(output, key, steps, choose=choose):
+            step_key = jax.random.fold_in(key, steps)
+            return choose(output, jax.random.uniform(step_key, (policy.num_choices(task),)))
 
-    def some_sampled(best):
-        sampled = jax.vmap(sample)(outputs, keys, tapes.steps)
-        return jax.vmap(tape.select)(greedy, best, sampled)
+        def of_this_policy(actions, number=number, act=act):
+            return jax.vmap(tape.select)(
+                numbers == number, jax.vmap(act)(outputs, keys, tapes.steps), actions
+            )
 
-    num_choices = policy.num_choices(agent.task)
-    best = jax.vmap(policy.greedy)(outputs)
-    actions = lax.cond(jnp.all(greedy), lambda best: best, some_sampled, best)
+        asked_for = jnp.any(numbers == number)
+        actions = lax.cond(asked_for, of_this_policy, lambda actions: actions, actions)
 
     def move(state, action):
         return tape.transition(agent.task, state, action, agent.game.ended(state))
@@ -113,12 +141,12 @@ def solved_from(
     """Which of the tapes [N] end in success."""
     count = tapes.steps.shape[0]
     keys = jax.random.split(jax.random.PRNGKey(seed), count)
-    final = run_episodes(agent, params, tapes, np.full(count, policy == "greedy"), keys)
+    final = run_episodes(agent, params, tapes, policy, keys)
     return np.asarray(jax.vmap(agent.game.success)(final))
 
 
 def evaluate(
-    agent: Agent, params, lengths, num_inputs: int, seed: int, policies=POLICIES, report=None
+    agent: Agent, params, lengths, num_inputs: int, seed: int, policies=tuple(POLICIES), report=None
 ) -> list[LengthResult]:
     """Success on fixed inputs of each length, for each way of choosing actions."""
     results = []
@@ -126,8 +154,7 @@ def evaluate(
         inputs = agent.game.fixed_inputs(length, num_inputs, seed)
         keys = jax.random.split(jax.random.PRNGKey(seed), num_inputs)
         repeated, keys = jax.tree.map(lambda x: np.concatenate([x] * len(policies)), (inputs, keys))
-        greedy = np.repeat([name == "greedy" for name in policies], num_inputs)
-        final = run_episodes(agent, params, repeated, greedy, keys, report)
+        final = run_episodes(agent, params, repeated, np.repeat(policies, num_inputs), keys, report)
         solved = np.asarray(jax.vmap(agent.game.success)(final)).reshape(len(policies), num_inputs)
         steps = final.steps.reshape(len(policies), num_inputs)
         for index, name in enumerate(policies):

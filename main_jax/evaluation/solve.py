@@ -16,22 +16,28 @@ class Solution:
     output: str
     correct: bool
     steps: int
+    finished: bool = True  # ended by itself, within the step limit
+
+    @property
+    def verdict(self) -> str:
+        return "ok" if self.correct else "wrong" if self.finished else "unfinished"
 
 
 def solve(agent: Agent, params, inputs: list[str]) -> list[Solution]:
     """Greedy episodes on all inputs in one batch."""
     if not inputs:
         return []
-    greedy, keys = np.ones(len(inputs), bool), jax.random.split(jax.random.PRNGKey(0), len(inputs))
-    final = run_episodes(agent, params, agent.game.tapes_of(inputs), greedy, keys)
+    keys = jax.random.split(jax.random.PRNGKey(0), len(inputs))
+    final = run_episodes(agent, params, agent.game.tapes_of(inputs), "greedy", keys)
     finals = [jax.tree.map(lambda x, i=i: x[i], final) for i in range(len(inputs))]
     return [solution_of(agent, final) for final in finals]
 
 
 def solution_of(agent: Agent, final: TapeState) -> Solution:
-    target_cells = np.asarray(final.target) != tape.NOT_A_TARGET
+    game, target_cells = agent.game, np.asarray(final.target) != tape.NOT_A_TARGET
     return Solution(
         output=agent.task.vocabulary.decode(np.asarray(final.seen.tokens)[target_cells]),
-        correct=bool(tape.solved(final)),
+        correct=bool(game.success(final)),
         steps=int(final.steps),
+        finished=bool(game.terminated(final)),
     )

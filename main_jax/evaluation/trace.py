@@ -21,10 +21,10 @@ ANYTHING = " "  # in a target: the cell may hold any token
 class Step:
     """One action, how likely it was, and the tape that it led to."""
 
-    module: int  # index into task.modules
-    heads: tuple[int, ...]  # read positions, then write positions
-    arguments: str  # a character for each read head
-    results: str  # a character for each write head
+    module: int  # index into the episode's choices
+    heads: tuple[int, ...]  # where they stand then: read positions, then write positions
+    arguments: str  # a character for each read head; none for Halt
+    results: str  # a character for each write head; none for Halt
     tape: str  # afterwards
     module_probabilities: np.ndarray  # f32[M]
     head_probabilities: np.ndarray  # f32[R + W, L]
@@ -34,12 +34,16 @@ class Step:
 @dataclasses.dataclass(frozen=True)
 class Episode:
     task: Task
+    choices: tuple[str, ...]  # the names of all that could be called
     text: str  # the input as the user gave it
     tape: str  # at t=0
     target: str  # the expected character of each cell, or ANYTHING
     landmarks: tuple[int, ...]  # positions; the last two are the tape's start and end
     steps: list[Step]
     solution: Solution
+
+    def __str__(self):
+        return "\n".join(line.plain for line in terminal_lines(self))
 
 
 def run_episode(agent: Agent, params, text: str) -> Episode:
@@ -54,6 +58,7 @@ def run_episode(agent: Agent, params, text: str) -> Episode:
         state = after
     return Episode(
         task=task,
+        choices=agent.game.choices,
         text=text,
         tape=_tape_text(task, start),
         target=_target_text(task, start),
@@ -78,13 +83,14 @@ def _greedy_step(agent: Agent, params, state: TapeState):
 
 
 def _step(task: Task, before: TapeState, action: Action, probabilities, after: TapeState) -> Step:
-    heads = tuple(int(head) for head in action.heads)
+    heads = tuple(int(head) for head in after.seen.heads)
+    reads, writes = ((), ()) if after.halted else _split_heads(task, heads)
     old, new = _tape_text(task, before), _tape_text(task, after)
     return Step(
         module=int(action.module),
         heads=heads,
-        arguments="".join(old[head] for head in heads[: task.num_reads]),
-        results="".join(new[head] for head in heads[task.num_reads :]),
+        arguments="".join(old[head] for head in reads),
+        results="".join(new[head] for head in writes),
         tape=new,
         module_probabilities=np.asarray(probabilities.module_logits),
         head_probabilities=np.asarray(probabilities.head_logits)[:, : len(new)],
@@ -107,17 +113,21 @@ def terminal_lines(episode: Episode) -> list[Text]:
     lines = [_terminal_line(episode, 0, episode.tape)]
     for number, step in enumerate(episode.steps, start=1):
         line = _terminal_line(episode, number, step.tape)
+        lines.append(line)
+        name = episode.choices[step.module]
+        if not step.results:
+            line.append(f"  {name}", "bold")
+            continue
         reads, writes = _split_heads(episode.task, step.heads)
         begin = len(line) - len(step.tape)
         for position in reads:
             line.stylize("bold bright_blue underline", begin + position, begin + position + 1)
         for position in writes:
             line.stylize("bold black on yellow", begin + position, begin + position + 1)
-        line.append(f"  {episode.task.modules[step.module].name}", "bold")
+        line.append(f"  {name}", "bold")
         line.append(f"({_cells(step.arguments, reads)})", "bright_blue")
         line.append(" -> ")
         line.append(_cells(step.results, writes), "yellow")
-        lines.append(line)
     return lines
 
 

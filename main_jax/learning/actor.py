@@ -31,6 +31,7 @@ class Terms(struct.PyTreeNode):
 
     max_difficulty: jax.Array  # i32[], inputs are 1 to this long
     wrong_halt_price: jax.Array  # f32[], what halting on an unsolved tape costs
+    forgiving: jax.Array  # bool[], whether the episode goes on after that
 
 
 def init_actor(
@@ -57,14 +58,15 @@ def unroll(
         lambda x: x.reshape(num_steps, batch_size, *x.shape[1:]), fresh_tapes
     )
 
+    def play(state, action):
+        return agent.game.step(state, action, terms.wrong_halt_price, terms.forgiving)
+
     def step(tapes, inputs):
         chance, fresh = inputs
         outputs = agent(params, tapes.seen)
         actions = jax.vmap(policy.sample)(outputs, chance)
         log_probs = jax.vmap(policy.log_prob)(outputs, actions)
-        moved, outcomes = jax.vmap(lambda t, a: agent.game.step(t, a, terms.wrong_halt_price))(
-            tapes, actions
-        )
+        moved, outcomes = jax.vmap(play)(tapes, actions)
         following = jax.vmap(tape.select)(outcomes.ended, fresh, moved)
         return following, (tapes, actions, log_probs, outcomes)
 

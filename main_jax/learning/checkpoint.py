@@ -5,7 +5,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import jax
 import numpy as np
@@ -140,10 +140,15 @@ def save_controller(path: Path, config: ConfigDict, params, timesteps: int) -> N
     write_atomically(path, serialization.msgpack_serialize(content))
 
 
-def load_controller(location: str) -> tuple[ConfigDict, Agent, dict, int]:
-    """Config, agent, parameters and timesteps of a controller.
+class SavedController(NamedTuple):
+    config: ConfigDict
+    agent: Agent
+    params: dict
+    timesteps: int
 
-    The location is a controller file, a run's workdir, or WORKDIR@TIMESTEPS: the run as it was
+
+def load_controller(location: str) -> SavedController:
+    """The location is a controller file, a run's workdir, or WORKDIR@TIMESTEPS: the run as it was
     then, if it still has that checkpoint.
     """
     path = Path(location)
@@ -164,7 +169,7 @@ def load_controller(location: str) -> tuple[ConfigDict, Agent, dict, int]:
     agent = build_agent(config)
     for message in _mismatches(agent, params):
         raise UserError(f"{path} does not fit its own config: {message}")
-    return config, agent, params, timesteps
+    return SavedController(config, agent, params, timesteps)
 
 
 def _read_controller(path: Path) -> tuple[dict, Path]:

@@ -2,7 +2,7 @@
 
 from ml_collections import ConfigDict
 
-from main_jax.config import RUNTIMES, base_config
+from main_jax.config import base_config
 from main_jax.errors import UserError
 
 _POSITIVE = (
@@ -16,11 +16,13 @@ _POSITIVE = (
 _NOT_NEGATIVE = (
     *("seed", "cell_reward", "success_reward", "steps_per_digit", "extra_steps"),
     *("curriculum_start", "value_cost", "restart_after", "evenness_cost"),
-    *("hold_timesteps", "sharpen_timesteps", "settle_timesteps", "wrong_halt_price"),
+    *("early_halt_price", "wrong_halt_price"),
+    *("sharpen_timesteps", "doubt_cost", "settle_timesteps"),
     *("num_devices", "queue_size", "num_actor_devices"),
 )
 _FRACTIONS = (
     "mastery",
+    "explored_success",
     "discount",
     "adam_b1",
     "adam_b2",
@@ -35,6 +37,7 @@ def validate_config(config: ConfigDict) -> None:
     from main_jax.environment.game import HALTING, REWARDS
     from main_jax.environment.tasks import get_task
     from main_jax.learning.pace import CURRICULA
+    from main_jax.learning.runtime.build import RUNTIMES
 
     _check_fields(config)
     get_task(config.task)

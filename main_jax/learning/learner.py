@@ -22,6 +22,7 @@ class Scales(struct.PyTreeNode):
     step_size: jax.Array  # f32[], as a share of the config's
     entropy: jax.Array  # f32[], what a mean relative entropy of 1 is worth
     evenness: jax.Array  # f32[], what a mean evenness of 1 is worth
+    doubt: jax.Array  # f32[], what a mean doubt of 1 costs
 
 
 class LearnerState(struct.PyTreeNode):
@@ -58,6 +59,7 @@ def update(
         value=config.value_cost,
         entropy=scales.entropy,
         evenness=scales.evenness,
+        doubt=scales.doubt,
     )
     gradients, metrics = gradients_of(agent, costs, state.params, trajectory)
     if axis_name is not None:

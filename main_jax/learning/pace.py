@@ -1,12 +1,14 @@
 """When what happens in training: when inputs get longer, when a phase ends, when a run is over.
 
 An attempt goes through phases:
-  explore  bonuses for trying things, until greedy actions are right at every training length
-  hold     goes on like that for a while: what is rare in short inputs is common in long ones
-  sharpen  no more bonuses, and a price on halting wrong, at full step size: errors become unlikely
-  settle   the step size falls to nothing
-  verify   nothing is learned; many inputs, greedy and sampled, tell whether the run is done, and if
-           not, it explores again
+  explore  bonuses for trying things, and halting on a wrong tape costs a little and ends nothing,
+           until most episodes succeed at every training length
+  commit   halting on a wrong tape ends the episode and costs much, until greedy actions are right
+           on all validation inputs
+  sharpen  no more bonuses, but a cost on doubt, at full step size: wrong actions become unlikely,
+           until sampled ones are right on many validation inputs
+  settle   the step size falls to nothing; then more inputs, greedy and sampled, tell whether the
+           run is done or commits anew
 All pure functions; the training loop asks them.
 """
 
@@ -17,8 +19,8 @@ from flax import struct
 from main_jax.learning.actor import Terms, Trajectory
 from main_jax.learning.learner import Scales
 
-NOT_YET = -1
-EXPLORE, HOLD, SHARPEN, SETTLE, VERIFY = PHASES = "explore", "hold", "sharpen", "settle", "verify"
+PHASES = ("explore", "commit", "sharpen", "settle")
+EXPLORE, COMMIT, SHARPEN, SETTLE = range(len(PHASES))
 
 
 class Episodes(struct.PyTreeNode):
@@ -33,7 +35,8 @@ class Pace(struct.PyTreeNode):
     max_difficulty: jax.Array  # i32[], C: inputs are 1 to this long
     success_rate: jax.Array  # f32[max_n], running, by input length 1..max_n
     progress: jax.Array  # f32[max_n], running, by input length 1..max_n
-    found: jax.Array  # i32[], the attempt's timesteps when exploring ended, NOT_YET before
+    phase: jax.Array  # i32[], index into PHASES
+    phase_began: jax.Array  # i32[], in timesteps of the attempt
 
 
 def init_pace(config) -> Pace:
@@ -41,7 +44,8 @@ def init_pace(config) -> Pace:
         max_difficulty=jnp.int32(config.min_difficulty),
         success_rate=jnp.zeros(config.max_difficulty),
         progress=jnp.zeros(config.max_difficulty),
-        found=jnp.int32(NOT_YET),
+        phase=jnp.int32(EXPLORE),
+        phase_began=jnp.int32(0),
     )
 
 
@@ -89,37 +93,23 @@ def advance(config, pace: Pace, elapsed: jax.Array, episodes: Episodes) -> Pace:
     return pace.replace(max_difficulty=CURRICULA[config.curriculum](config, pace, elapsed))
 
 
-def _ends(config) -> tuple[int, int, int]:
-    """Timesteps after the finding when hold, sharpen and settle end."""
-    hold = config.hold_timesteps
-    sharpen = hold + config.sharpen_timesteps
-    return hold, sharpen, sharpen + config.settle_timesteps
-
-
-def phase(config, pace: Pace, elapsed: int) -> str:
-    if pace.found == NOT_YET:
-        return EXPLORE
-    ends = _ends(config)
-    return PHASES[1 + sum(elapsed - int(pace.found) >= end for end in ends)]
-
-
-def acting_terms(config, pace: Pace, elapsed: jax.Array) -> Terms:
+def acting_terms(config, pace: Pace) -> Terms:
+    exploring = pace.phase == EXPLORE
     return Terms(
         max_difficulty=pace.max_difficulty,
-        wrong_halt_price=jnp.where(
-            _sharpening(config, pace, elapsed), config.wrong_halt_price, 0.0
-        ),
+        wrong_halt_price=jnp.where(exploring, config.early_halt_price, config.wrong_halt_price),
+        forgiving=exploring,
     )
 
 
 def learning_scales(config, pace: Pace, elapsed: jax.Array) -> Scales:
-    sharpening = _sharpening(config, pace, elapsed)
-    _, begin, end = _ends(config)
-    left = 1 - (elapsed - pace.found - begin) / max(end - begin, 1)
+    trying = pace.phase < SHARPEN
+    settled = (elapsed - pace.phase_began) / max(config.settle_timesteps, 1)
     return Scales(
-        step_size=jnp.where(pace.found == NOT_YET, 1.0, jnp.clip(left, 0, 1)),
-        entropy=jnp.where(sharpening, 0.0, _entropy_cost(config, elapsed)),
-        evenness=jnp.where(sharpening, config.sharpen_evenness_cost, config.evenness_cost),
+        step_size=jnp.where(pace.phase == SETTLE, jnp.clip(1 - settled, 0, 1), 1.0),
+        entropy=jnp.where(trying, _entropy_cost(config, elapsed), 0.0),
+        evenness=jnp.where(trying, config.evenness_cost, 0.0),
+        doubt=jnp.where(trying, 0.0, config.doubt_cost),
     )
 
 
@@ -130,22 +120,18 @@ def _entropy_cost(config, elapsed: jax.Array) -> jax.Array:
     return config.entropy_cost_start * ratio**share
 
 
-def _sharpening(config, pace: Pace, elapsed: jax.Array) -> jax.Array:
-    """Or later."""
-    return (pace.found != NOT_YET) & (elapsed - pace.found >= config.hold_timesteps)
-
-
-def may_validate(config, pace: Pace, elapsed: int) -> bool:
-    """Whether it is worth asking if the algorithm has been found."""
+def explored(config, pace: Pace) -> bool:
+    """Whether most episodes succeed, exploring as they do."""
     at_full_length = int(pace.max_difficulty) == config.max_difficulty
-    return (
-        bool(config.sharpen_timesteps)
-        and phase(config, pace, elapsed) == EXPLORE
-        and at_full_length
-    )
+    return at_full_length and bool((pace.success_rate >= config.explored_success).all())
+
+
+def has_lasted(pace: Pace, elapsed: int, timesteps: int) -> bool:
+    """Whether the present phase has."""
+    return elapsed - int(pace.phase_began) >= timesteps
 
 
 def stuck(config, pace: Pace, elapsed: int) -> bool:
     """Whether an attempt has had its time and found nothing."""
     late = config.restart_after and elapsed >= config.restart_after
-    return bool(late and phase(config, pace, elapsed) == EXPLORE)
+    return bool(late and pace.phase < SHARPEN)

@@ -40,7 +40,6 @@ EVALUATION_SEED = 0
 # inputs has, every hundredth long one has too.
 VALIDATION_SEED = 1
 NUM_VALIDATION_INPUTS = 1_000
-VERIFICATION_BATCHES = {"greedy": 10, "sample": 20}
 
 
 def validation_inputs(game: Game, max_n: int, batch: int) -> TapeState:  # [N]
@@ -169,19 +168,39 @@ class Run:
             self._save()
 
     def _change_phase(self) -> None:
-        """Ends exploring where validation passes; in the end, ends the run or explores again."""
+        """Enters the next phase where the present one is over, and ends the run after the last."""
         config, pace, elapsed = self.config, self.runtime.pace, self.runtime.elapsed
-        if pacing.may_validate(config, pace, elapsed) and self._agreed(self._validate):
-            self.runtime.set_found(elapsed)
-        elif pacing.phase(config, pace, elapsed) == pacing.VERIFY:
-            if self._agreed(self._verify):
+        if not config.sharpen_timesteps:
+            return
+        if pace.phase == pacing.EXPLORE:
+            if pacing.explored(config, pace):
+                self.runtime.enter(pacing.COMMIT)
+        elif pace.phase == pacing.COMMIT:
+            if self._all_solved("greedy", 1):
+                self.runtime.enter(pacing.SHARPEN)
+        elif pace.phase == pacing.SHARPEN:
+            lasted = pacing.has_lasted(pace, elapsed, config.sharpen_timesteps)
+            if lasted and self._all_solved("sample", 5):
+                self.runtime.enter(pacing.SETTLE)
+        elif pacing.has_lasted(pace, elapsed, config.settle_timesteps):
+            if self._all_solved("greedy", 10) and self._all_solved("sample", 20):
                 self.progress.solved = config.stop_when_solved
             else:
-                self.runtime.set_found(pacing.NOT_YET)
+                self.runtime.enter(pacing.COMMIT)
 
-    def _agreed(self, question) -> bool:
-        """The first process's answer, on every process."""
-        return bool(parallel.from_first_process(np.array(question())))
+    def _all_solved(self, policy: str, num_batches: int) -> bool:
+        """Of so many batches of validation inputs; the first process's answer is everyone's."""
+        solved = all(
+            solved_from(
+                self.agent,
+                self.runtime.params,
+                validation_inputs(self.agent.game, self.config.max_difficulty, batch),
+                policy,
+                seed=batch,
+            ).all()
+            for batch in range(num_batches)
+        )
+        return bool(parallel.from_first_process(np.array(solved)))
 
     def _start_over(self) -> None:
         """Before saving, so that a resumed run starts over at the same time."""
@@ -209,7 +228,7 @@ class Run:
             )
         difficulty = int(pace.max_difficulty)
         success = float(pace.success_rate[:difficulty].mean())
-        phase = pacing.phase(self.config, pace, self.runtime.elapsed)
+        phase = pacing.PHASES[int(pace.phase)]
         speed = self.runtime.timesteps_per_call / seconds
         self._log(
             "train",
@@ -247,21 +266,6 @@ class Run:
         self.progress.evaluations = timesteps // config.evaluate_every
         self._log("evaluation", rates)
         self.display.evaluated(self.results)
-
-    def _validate(self) -> bool:
-        """Whether greedy actions are right at every training length, as far as can be seen."""
-        return self._all_solved("greedy", 0)
-
-    def _verify(self) -> bool:
-        return all(
-            self._all_solved(policy, batch)
-            for policy, number in VERIFICATION_BATCHES.items()
-            for batch in range(number)
-        )
-
-    def _all_solved(self, policy: str, batch: int) -> bool:
-        inputs = validation_inputs(self.agent.game, self.config.max_difficulty, batch)
-        return bool(solved_from(self.agent, self.runtime.params, inputs, policy, seed=batch).all())
 
     def _save_progress(self) -> None:
         if self.runtime.timesteps > self.saved_at:

@@ -21,6 +21,7 @@ class LossCosts(struct.PyTreeNode):
     value: jax.Array  # f32[]
     entropy: jax.Array  # f32[]
     evenness: jax.Array  # f32[]
+    doubt: jax.Array  # f32[]
 
 
 def vtrace_loss(agent: Agent, costs: LossCosts, params, trajectory: Trajectory):
@@ -41,6 +42,7 @@ def vtrace_loss(agent: Agent, costs: LossCosts, params, trajectory: Trajectory):
     names = policy.choice_names(agent.task)
     bonus = costs.entropy * jax.vmap(policy.relative_entropy)(acting).mean()
     bonus += costs.evenness * jax.vmap(policy.evenness)(acting).mean()
+    bonus -= costs.doubt * jax.vmap(policy.doubt)(acting).mean()
 
     log_rhos = log_probs - trajectory.log_probs
     # The step limit ends an episode like any other end: it is part of the game, not a cut in it.

@@ -1,4 +1,4 @@
-"""HTML pages in one file, from the templates, styles and scripts in main_jax/assets.
+"""HTML pages in one file, from the templates, styles and scripts in main_jax/report/assets.
 
 A page's content security policy lets nothing run, look or load but what this module put into it.
 """

@@ -1,6 +1,7 @@
 """Episodes as one HTML file that plays them, offline and without anything else.
 
-The page's scripts are in main_jax/assets. Its data is JSON, and only ever becomes text on the page.
+The page's scripts are in main_jax/report/assets. Its data is JSON, and only ever becomes text on
+the page.
 """
 
 import base64
@@ -78,7 +79,7 @@ def _episode_data(episode: Episode) -> dict:
     task, steps = episode.task, episode.steps
     return {
         "task": task.name,
-        "modules": [module.name for module in task.modules],
+        "modules": episode.choices,
         "numReads": task.num_reads,
         "numWrites": task.num_writes,
         "input": episode.text,

@@ -4,11 +4,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from main_jax.controller.context import VIEWS, observe
+from main_jax.controller.context import RADIUS, VIEWS, num_anchors
+from main_jax.controller.context import observe as observe_all
 from main_jax.environment.tasks import TASKS
 from tests.helpers import act, jitted, small_agent, small_params, stacked, tape_of
 
 COPY = TASKS["copy"]
+
+
+def observe(task, view, state):
+    return jitted(observe_all, task, view, True, True)(state.seen)
 
 
 def after_one_step():
@@ -35,24 +40,24 @@ def test_nothing_of_the_past_at_the_start():
     assert not np.any(context.sigma[:, -3:])
 
 
-def change_tokens_off_heads(state):
-    return state.replace(tokens=state.tokens.at[4].set(7))
+def change_tokens_off_heads(seen):
+    return seen.replace(tokens=seen.tokens.at[4].set(7))
 
 
-def change_tokens_under_heads(state):
-    return state.replace(tokens=state.tokens.at[3].set(7))
+def change_tokens_under_heads(seen):
+    return seen.replace(tokens=seen.tokens.at[3].set(7))
 
 
-def change_heads(state):
-    return state.replace(heads=jnp.array([1, 0, 4], jnp.int32))
+def change_heads(seen):
+    return seen.replace(heads=jnp.array([1, 0, 4], jnp.int32))
 
 
-def change_module(state):
-    return state.replace(module=jnp.int32(2))
+def change_module(seen):
+    return seen.replace(module=jnp.int32(2))
 
 
-def move_landmark(state):
-    return state.replace(landmarks=state.landmarks.at[0].set(1))
+def move_landmark(seen):
+    return seen.replace(landmarks=seen.landmarks.at[0].set(1))
 
 
 CHANGES = {
@@ -75,9 +80,11 @@ HIDDEN = {
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("change", CHANGES)
 def test_views_hide_what_they_should_and_nothing_else(view, change):
-    agent = small_agent(task="copy", view=view)
+    # Windows lie where the previous heads are, and so show something of the past in every view.
+    agent = small_agent(task="copy", view=view, encoder="attention", reach="anywhere")
     state = after_one_step()
-    output = jitted(agent)(small_params(agent, seed=1), stacked([state, CHANGES[change](state)]))
+    seen = stacked([state.seen, CHANGES[change](state.seen)])
+    output = jitted(agent)(small_params(agent, seed=1), seen)
     everything = np.concatenate(
         [output.head_logits.reshape(2, -1), output.module_logits, output.value[:, None]], axis=1
     )
@@ -90,3 +97,21 @@ def test_view_without_head_values_keeps_the_module_only():
     hidden = observe(COPY, "no_action_history_tape_values", after_one_step())
     np.testing.assert_array_equal(hidden.xi, full.xi[:5])
     np.testing.assert_array_equal(hidden.sigma, full.sigma)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("moved", [False, True])
+def test_windows_are_cut_from_the_whole(view, moved):
+    """Row by row what the whole tape shows there, and nothing beyond its ends."""
+    state = after_one_step() if moved else tape_of(COPY, "12", room=3)
+    context = observe(COPY, view, state)
+    windows, sigma = context.windows, np.asarray(context.sigma)
+    anchors = [*np.asarray(state.seen.heads), *np.asarray(state.seen.landmarks)]
+    assert len(anchors) == num_anchors(COPY) == 6
+    for row, anchor in enumerate(anchors):
+        for column, cell in enumerate(range(anchor - RADIUS, anchor + RADIUS + 1)):
+            on_tape = anchor >= 0 and 0 <= cell < int(state.seen.length)
+            assert windows.cells[row, column] == cell
+            assert windows.mask[row, column] == on_tape
+            expected = sigma[cell] if on_tape else np.zeros(sigma.shape[1])
+            np.testing.assert_array_equal(windows.sigma[row, column], expected)

@@ -4,20 +4,15 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from jax import export
-from main_jax.environment.inputs import tapes_of
 
 from main_jax.controller.export import PLATFORMS, description, export_controller, write_export
-from main_jax.environment.tasks import TASKS
-from main_jax.learning.checkpoint import load_controller
+from main_jax.environment.game import HALTING
 from tests import tape_machine
-from tests.helpers import jitted, small_agent, small_params
-
-ROOT = Path(__file__).parent.parent
+from tests.helpers import ROOT, agent_by_hand, jitted, small_agent, small_params
 
 
 def acted(agent, length, count=3):
@@ -25,11 +20,11 @@ def acted(agent, length, count=3):
     rng = np.random.default_rng(length)
     n = (length - 1) // 2
     texts = ["".join(rng.choice(list("0123456789"), n)) for _ in range(count)]
-    tapes = tapes_of(agent.task, agent.rules, texts)
-    assert tapes.tokens.shape == (count, length)
+    seen = agent.game.tapes_of(texts).seen
+    assert seen.tokens.shape == (count, length)
     heads = rng.integers(0, length, (count, agent.task.num_heads), np.int32)
     module = rng.integers(0, 5, count, np.int32)
-    return tapes, tapes.replace(heads=heads, module=module)
+    return seen, seen.replace(heads=heads, module=module)
 
 
 def reloaded(agent, params):
@@ -44,7 +39,7 @@ def assert_same_logits(agent, params, exported, tapes):
         tapes.tokens, tapes.length, tapes.landmarks, tapes.heads, tapes.module
     )
     for ours, theirs in (
-        (live.head_logits, head_logits),
+        (live.of_every_cell(tapes.tokens.shape[1]), head_logits),
         (live.module_logits, module_logits),
         (live.value, value),
     ):
@@ -52,25 +47,29 @@ def assert_same_logits(agent, params, exported, tapes):
         np.testing.assert_allclose(theirs, ours, rtol=1e-5, atol=1e-5)
 
 
-def test_same_logits_at_any_length():
-    _, agent, params, _ = load_controller(str(ROOT / "results" / "controllers" / "reverse"))
+@pytest.mark.parametrize(("encoder", "reach"), [("local", "near"), ("attention", "anywhere")])
+def test_same_logits_at_any_length(encoder, reach):
+    agent = small_agent(task="reverse", encoder=encoder, reach=reach)
+    params = small_params(agent)
     exported = reloaded(agent, params)
-    for length in (5, 21, 201):
+    for length in (5, 201):
         for tapes in acted(agent, length):
             assert_same_logits(agent, params, exported, tapes)
 
 
 def test_recurrent_encoder_and_padding():
-    agent = small_agent(task="copy", encoder="recurrent")
+    agent = small_agent(task="copy", encoder="recurrent", reach="anywhere")
     params = small_params(agent)
-    tapes = tapes_of(agent.task, agent.rules, ["12", "90210", "777"])
+    tapes = agent.game.tapes_of(["12", "90210", "777"]).seen
     assert_same_logits(agent, params, reloaded(agent, params), tapes)
 
 
 @pytest.mark.parametrize("task", ["filter_even", "add"])
 def test_described_results_are_what_an_independent_machine_writes(task):
-    task = TASKS[task]
-    table, characters = description(task, 0)["results"], task.vocabulary.characters
+    game = small_agent(task=task).game
+    task, about = game.task, description(game, 0)
+    assert about["modules"][about["halt"]] == "Halt"
+    table, characters = about["results"], task.vocabulary.characters
     for m, module in enumerate(task.modules):
         for i, x in enumerate(characters):
             for j, y in enumerate(characters):
@@ -78,14 +77,16 @@ def test_described_results_are_what_an_independent_machine_writes(task):
                 assert characters[table[m][i][j][0]] == result, (module.name, x, y)
 
 
-def test_example_solves_without_main_jax(tmp_path):
-    _, agent, params, timesteps = load_controller(str(ROOT / "results" / "controllers" / "reverse"))
+@pytest.mark.parametrize("halting", HALTING)
+def test_example_solves_without_main_jax(tmp_path, halting):
     path = tmp_path / "reverse.stablehlo"
-    write_export(path, agent, params, timesteps)
-    assert json.loads((tmp_path / "reverse.stablehlo.json").read_text())["task"] == "reverse"
+    write_export(path, agent_by_hand("reverse", halting), {}, 0)
+    about = json.loads((tmp_path / "reverse.stablehlo.json").read_text())
+    assert about["task"] == "reverse" and about["halt"] == (5 if halting == "learned" else None)
     (tmp_path / "main_jax.py").write_text("raise ImportError('the example must not import this')")
+    told = ["01209"] if halting == "oracle" else []
     result = subprocess.run(
-        [sys.executable, ROOT / "examples" / "run_exported.py", path, "90210$.....", "01209"],
+        [sys.executable, ROOT / "examples" / "run_exported.py", path, "90210$.....", *told],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(tmp_path)},
         capture_output=True,

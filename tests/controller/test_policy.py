@@ -6,11 +6,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from main_jax.controller.network import MASKED_LOGIT, ControllerOutput, policy
+from main_jax.controller import policy
+from main_jax.controller.network import MASKED_LOGIT, ControllerOutput
 from main_jax.environment.tape import Action
 
 OUTPUT = ControllerOutput(
     head_logits=jnp.array([[0.3, -1.0, 2.0, MASKED_LOGIT], [1.0, 0.0, -0.5, MASKED_LOGIT]]),
+    options=jnp.arange(4),
     module_logits=jnp.array([0.5, -0.5]),
     value=jnp.float32(0),
 )
@@ -61,6 +63,19 @@ def test_evenness_is_the_divergence_from_uniform():
     np.testing.assert_allclose(policy.evenness(single), -np.sum(shares[1:]) / 3, rtol=1e-5)
 
 
+def test_doubt_is_the_distance_from_impossible():
+    factors = [np.asarray(jax.nn.softmax(OUTPUT.module_logits))]
+    factors += [np.asarray(p)[:3] for p in jax.nn.softmax(OUTPUT.head_logits)]
+    shares = [np.mean([1 - np.log(chance) / -18 for chance in p]) for p in factors]
+    np.testing.assert_allclose(policy.doubt(OUTPUT), np.mean(shares), rtol=1e-5)
+    # Among two options that are sure, the other one no longer pulls.
+    sure = OUTPUT.replace(module_logits=jnp.array([30.0, 0.0]))
+    pull = jax.grad(lambda logits: policy.doubt(sure.replace(module_logits=logits)))(
+        sure.module_logits
+    )
+    np.testing.assert_allclose(pull, 0, atol=1e-6)
+
+
 def test_evenness_pulls_where_entropy_has_let_go():
     def bonus(function, sureness):
         return function(OUTPUT.replace(module_logits=jnp.array([sureness, 0.0])))
@@ -93,7 +108,9 @@ def test_samples_follow_the_joint_distribution():
 def test_extreme_chances_never_leave_the_support():
     logits = jax.random.normal(jax.random.PRNGKey(0), (500, 21))
     logits = jnp.where(jnp.arange(21) < 7, logits, MASKED_LOGIT)
-    output = ControllerOutput(logits[:, None], logits[:, :7], jnp.zeros(500))
+    output = ControllerOutput(
+        logits[:, None], jnp.tile(jnp.arange(21), (500, 1)), logits[:, :7], jnp.zeros(500)
+    )
     for chance in (0.0, 1 - 2**-23, float(np.nextafter(np.float32(1), np.float32(0)))):
         actions = jax.vmap(policy.sample, in_axes=(0, None))(output, jnp.full(2, chance))
         expected = 0 if chance == 0 else 6

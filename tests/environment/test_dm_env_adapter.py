@@ -1,18 +1,26 @@
-"""The adapter passes dm_env's own tests and behaves as the tape does."""
+"""The adapter passes dm_env's own tests and behaves as the game does."""
 
 import dm_env
 import numpy as np
+import pytest
 from absl.testing import absltest
 from dm_env import test_utils
 
 from main_jax.environment.dm_env_adapter import TapeEnvironment
-from main_jax.environment.tape import Rules
+from main_jax.environment.game import HALTING, Game
 from main_jax.environment.tasks import TASKS
+
+HALT = len(TASKS["copy"].modules)
+
+
+def environment_of(halting="learned", max_n=3, seed=1, **options):
+    game = Game(TASKS["copy"], cell_reward=0.5, **HALTING[halting])
+    return TapeEnvironment(game, max_n, seed, **options)
 
 
 class TapeEnvironmentTest(test_utils.EnvironmentTestMixin, absltest.TestCase):
     def make_object_under_test(self):
-        return TapeEnvironment(TASKS["copy"], Rules(), max_n=3, seed=0)
+        return environment_of()
 
     def make_action_sequence(self):
         spec = self.environment.action_spec()
@@ -21,19 +29,36 @@ class TapeEnvironmentTest(test_utils.EnvironmentTestMixin, absltest.TestCase):
             yield rng.integers(spec.minimum, spec.maximum + 1).astype(spec.dtype)
 
 
-def test_copying_by_hand_is_rewarded_and_ends():
-    environment = TapeEnvironment(TASKS["copy"], Rules(cell_reward=0.5), max_n=3, seed=1)
+@pytest.mark.parametrize("halting", HALTING)
+def test_copying_by_hand_is_rewarded_and_ends(halting):
+    environment = environment_of(halting)
     for _ in range(5):
         timestep = environment.reset()
         n = int(timestep.observation["landmarks"][0])
         for cell in range(n):
             assert timestep.step_type != dm_env.StepType.LAST
             timestep = environment.step([1, cell, cell, n + 1 + cell])
-            assert timestep.reward == (0.5 if cell < n - 1 else 1.5)
+            solved = halting == "oracle" and cell == n - 1
+            assert timestep.reward == (1.5 if solved else 0.5)
+        if halting == "learned":
+            assert timestep.step_type == dm_env.StepType.MID
+            timestep = environment.step([HALT, 0, 0, 0])
+            assert timestep.reward == 1
         assert timestep.step_type == dm_env.StepType.LAST and timestep.discount == 0
 
 
+def test_step_limit_is_a_truncation():
+    environment = environment_of(discount=0.75)
+    timestep = environment.reset()
+    limit = int(1.5 * int(timestep.observation["landmarks"][0])) + 3
+    for _ in range(limit):
+        assert timestep.step_type != dm_env.StepType.LAST
+        timestep = environment.step([0, 0, 0, 0])
+    assert timestep.step_type == dm_env.StepType.LAST and timestep.discount == 0.75
+    assert environment.step([0, 0, 0, 0]).first()
+
+
 def test_two_seeds_give_two_streams():
-    first, second = (TapeEnvironment(TASKS["copy"], Rules(), 6, seed=s) for s in (0, 1))
+    first, second = (environment_of(max_n=6, seed=s) for s in (0, 1))
     tokens = [[e.reset().observation["tokens"] for _ in range(4)] for e in (first, second)]
     assert not np.array_equal(*tokens)

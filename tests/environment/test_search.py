@@ -16,7 +16,7 @@ from tests.tape_machine import TapeMachine
 
 def searched(task, *operands, limit):
     state = tape_of(task, *operands)
-    return fewest_steps(task, np.asarray(state.tokens), np.asarray(state.target), limit)
+    return fewest_steps(task, np.asarray(state.seen.tokens), np.asarray(state.target), limit)
 
 
 def brute_force(task, operands, limit):

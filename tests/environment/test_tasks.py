@@ -33,7 +33,9 @@ def test_layout_and_target_equal_plain_python(name, n):
         assert expected == ANSWERS[name](*operands) == task.reference(*operands)
         # The target cells are the last cells of the tape in use.
         cells = np.flatnonzero(target != tape.NOT_A_TARGET)
-        assert list(cells) == list(range(int(state.length) - len(expected), int(state.length)))
+        assert list(cells) == list(
+            range(int(state.seen.length) - len(expected), int(state.seen.length))
+        )
 
 
 @pytest.mark.parametrize(
@@ -61,9 +63,9 @@ def test_drop_duplicates_has_inputs_with_long_runs():
 
 def test_landmarks_are_where_the_tokens_stand():
     state = tape_of(TASKS["add"], "12", "34", room=9)  # *12+34$...
-    assert list(state.landmarks) == [0, 3, 6, 0, 9]
+    assert list(state.seen.landmarks) == [0, 3, 6, 0, 9]
     state = tape_of(TASKS["copy"], "12", room=9)  # 12$..
-    assert list(state.landmarks) == [2, 0, 4]
+    assert list(state.seen.landmarks) == [2, 0, 4]
 
 
 @pytest.mark.parametrize(("name", "length"), [("copy", 9), ("filter_even", 9), ("add", 16)])

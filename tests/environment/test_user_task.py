@@ -5,13 +5,15 @@ import re
 
 import pytest
 
-from tests.test_launch import ROOT, assert_user_error, launch
+from tests.commands import assert_user_error, launch
+from tests.helpers import ROOT
 
 SMALL = (
     *("--config.channels=16", "--config.hidden_sizes=(64,)", "--config.unroll_length=8"),
     *("--config.max_difficulty=4", "--config.evaluation_lengths=(4,)"),
-    *("--config.entropy_decay_timesteps=150000", "--config.anneal_timesteps=50000"),
-    *("--config.evaluate_every=50000", "--config.total_timesteps=400000"),
+    *("--config.validate_every=20000", "--config.hold_timesteps=20000"),
+    *("--config.sharpen_timesteps=50000", "--config.settle_timesteps=20000"),
+    *("--config.evaluate_every=500000", "--config.total_timesteps=400000"),
 )
 
 

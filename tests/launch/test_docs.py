@@ -2,9 +2,8 @@
 
 import re
 import runpy
-from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+from tests.helpers import ROOT
 
 
 def test_architecture_is_what_the_command_draws():

@@ -1,13 +1,13 @@
 """The notebook runs from top to bottom, in a kernel of its own."""
 
-from pathlib import Path
-
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from tests.helpers import ROOT
+
 pytestmark = pytest.mark.slow
-NOTEBOOK = Path(__file__).parent.parent / "examples" / "quickstart.ipynb"
+NOTEBOOK = ROOT / "examples" / "quickstart.ipynb"
 
 
 def outputs_of(notebook, kind):

@@ -6,47 +6,14 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
 
 from main_jax.environment.modules import DIGITS
 from main_jax.environment.tasks import TASKS
 from main_jax.learning.checkpoint import CONTROLLER_FILE, save_controller
-from tests.helpers import small_agent, small_config, small_params
-
-ROOT = Path(__file__).parent.parent
-TINY = [
-    "--config.batch_size=8",
-    "--config.unroll_length=4",
-    "--config.channels=8",
-    "--config.hidden_sizes=(16,)",
-    "--config.updates_per_call=4",
-    "--config.max_difficulty=3",
-    "--config.evaluation_lengths=(3,)",
-    "--config.num_evaluation_inputs=4",
-    "--config.evaluate_every=100000000",
-]
-
-
-def command(name, *arguments):
-    return [sys.executable, str(ROOT / "launch" / f"{name}.py"), *map(str, arguments)]
-
-
-def launch(name, *arguments, text=None, cwd=ROOT):
-    return subprocess.run(
-        command(name, *arguments), input=text, capture_output=True, text=True, cwd=cwd, timeout=300
-    )
-
-
-def assert_user_error(result, *mentioned):
-    assert result.returncode == 2, result.stderr
-    assert result.stdout == "" or result.stdout.startswith("workdir: ")
-    lines = result.stderr.strip().splitlines()
-    assert len(lines) == 1 and lines[0].startswith("error: "), result.stderr
-    for text in mentioned:
-        assert text in lines[0]
+from tests.commands import TINY, assert_user_error, command, launch, saved_steps, wait_for
+from tests.helpers import ROOT, small_agent, small_config, small_params
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +47,8 @@ def test_solve_reads_a_thousand_lines_in_one_run(add_controller):
     for text, output, verdict, steps in rows:
         expected = TASKS["add"].reference(*text.split("+"))
         assert len(output) == 4 and set(output) <= set(DIGITS[:10] + ".$+*")
-        assert verdict == ("ok" if output == expected else "wrong")
+        assert verdict in ("ok" if output == expected else "wrong", "unfinished")
+        assert verdict != "unfinished" or int(steps) == 7
         assert 0 < int(steps) <= 7
 
 
@@ -138,7 +106,8 @@ def test_export_writes_program_and_description(add_controller, tmp_path):
     result = launch("export", f"--checkpoint={add_controller}", f"--out={out}")
     assert result.returncode == 0, result.stderr
     assert out.stat().st_size > 1000
-    assert json.loads((tmp_path / "add.stablehlo.json").read_text())["modules"] == ["Sum", "SumInc"]
+    about = json.loads((tmp_path / "add.stablehlo.json").read_text())
+    assert about["modules"] == ["Sum", "SumInc", "Halt"]
 
 
 def test_local_writes_a_report_at_the_end(tmp_path):
@@ -218,15 +187,11 @@ def test_ray_is_an_extra_that_says_how_to_get_it(tmp_path):
     )
     assert_user_error(result, "pip install", "[cluster]")
     assert not (tmp_path / "run").exists()
-    needed = "import sys, main_jax.learning.train, main_jax.learning.runtime.fused; sys.exit('ray' in sys.modules)"
+    needed = (
+        "import sys, main_jax.learning.train, main_jax.learning.runtime.fused; "
+        "sys.exit('ray' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", needed], cwd=ROOT).returncode == 0
-
-
-def wait_for(condition, seconds=240):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.2)
 
 
 def start_training(workdir, runtime):
@@ -246,10 +211,6 @@ def start_training(workdir, runtime):
         text=True,
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
     )
-
-
-def saved_steps(workdir):
-    return sorted(int(p.name) for p in (workdir / "checkpoints").glob("*") if p.name.isdigit())
 
 
 @pytest.mark.parametrize("runtime", ["fused", "threads"])

@@ -1,7 +1,6 @@
 """The unroll: each step follows from the one before, and random streams are never shared."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -9,6 +8,7 @@ from main_jax.controller import policy
 from main_jax.environment import tape
 from main_jax.learning.actor import unroll
 from tests.helpers import (
+    SHORT,
     assert_trees_close,
     assert_trees_equal,
     jitted,
@@ -20,9 +20,10 @@ from tests.helpers import (
 T, B = 12, 6
 
 
-@pytest.fixture(scope="module", params=["copy", "filter_even"])
+@pytest.fixture(scope="module", params=[("copy", "learned"), ("filter_even", "oracle")])
 def unrolled(request):
-    agent = small_agent(task=request.param)
+    task, halting = request.param
+    agent = small_agent(task=task, halting=halting)
     params = small_params(agent)
     return agent, params, *small_unroll(agent, params, B, T)
 
@@ -31,12 +32,10 @@ def test_every_step_follows_from_the_one_before(unrolled):
     agent, params, state, after, trajectory = unrolled
     before = jax.tree.map(lambda x: x[:-1].reshape(T * B, *x.shape[2:]), trajectory.tapes)
     actions = jax.tree.map(lambda x: x.reshape(T * B, *x.shape[2:]), trajectory.actions)
-    moved = jax.vmap(lambda t, a: tape.transition(agent.task, t, a))(before, actions)
-    rewards = jax.vmap(lambda b, m: tape.reward(agent.rules, b, m))(before, moved)
-    np.testing.assert_allclose(trajectory.rewards.ravel(), rewards, rtol=1e-6)
-    finished = jax.vmap(tape.finished)(moved)
-    np.testing.assert_array_equal(trajectory.finished.ravel(), finished)
-    np.testing.assert_array_equal(trajectory.successes.ravel(), jax.vmap(tape.solved)(moved))
+    step = jax.jit(jax.vmap(lambda t, a: agent.game.step(t, a, SHORT.wrong_halt_price)))
+    moved, outcomes = step(before, actions)
+    assert_trees_close(jax.tree.map(np.ravel, trajectory.outcomes), outcomes, rtol=1e-6)
+    finished = outcomes.ended
     assert finished.any() and not finished.all()
 
     following = jax.tree.map(lambda x: x[1:].reshape(T * B, *x.shape[2:]), trajectory.tapes)
@@ -45,8 +44,8 @@ def test_every_step_follows_from_the_one_before(unrolled):
         jax.tree.map(lambda x: x[goes_on], following), jax.tree.map(lambda x: x[goes_on], moved)
     )
     new = jax.tree.map(lambda x: x[~goes_on], following)
-    assert not np.any(new.steps) and np.all(new.heads == tape.NONE_YET)
-    assert not np.any(jax.vmap(tape.solved)(new))
+    assert not np.any(new.steps) and np.all(new.seen.heads == tape.NONE_YET)
+    assert not np.any(new.halted) and not np.any(jax.vmap(agent.game.ended)(new))
     assert set(np.asarray(new.difficulty)) <= {1, 2}
 
 
@@ -60,7 +59,7 @@ def test_log_probs_are_those_of_the_acting_policy(unrolled):
     agent, params, _, _, trajectory = unrolled
     before = jax.tree.map(lambda x: x[:-1].reshape(T * B, *x.shape[2:]), trajectory.tapes)
     actions = jax.tree.map(lambda x: x.reshape(T * B, *x.shape[2:]), trajectory.actions)
-    log_probs = jax.vmap(policy.log_prob)(jitted(agent)(params, before), actions)
+    log_probs = jax.vmap(policy.log_prob)(jitted(agent)(params, before.seen), actions)
     assert_trees_close(trajectory.log_probs.ravel(), log_probs, rtol=1e-4, atol=1e-5)
 
 
@@ -69,7 +68,22 @@ def test_no_two_episodes_or_unrolls_share_their_chances(unrolled):
     assert not np.array_equal(state.key, after.key)
     heads = np.asarray(trajectory.actions.heads).transpose(1, 0, 2).reshape(B, -1)
     assert len({tuple(row) for row in heads}) == B
-    _, second = jax.jit(lambda s: unroll(agent, params, s, jnp.int32(2), 3, T))(after)
+    _, second = jax.jit(lambda s: unroll(agent, params, s, SHORT, 3, T))(after)
     assert not np.array_equal(second.actions.heads, trajectory.actions.heads)
-    fresh = np.asarray(trajectory.tapes.tokens[0])
+    fresh = np.asarray(trajectory.tapes.seen.tokens[0])
     assert len({tuple(row) for row in fresh}) > 1
+
+
+def test_terms_are_what_is_played_by():
+    """A wrong halt costs the price of the terms, and inputs are as long as they say."""
+    agent = small_agent(task="add")
+    params = small_params(agent)
+    state = small_unroll(agent, params, B, T)[0]
+    terms = SHORT.replace(max_difficulty=np.int32(1), wrong_halt_price=np.float32(7))
+    _, dear = jax.jit(lambda s, t: unroll(agent, params, s, t, 3, T))(state, terms)
+    outcomes = jax.tree.map(np.asarray, dear.outcomes)
+    wrong = outcomes.terminated & ~outcomes.success
+    assert wrong.any() and np.all(outcomes.reward[wrong] == -7)
+    assert np.all(outcomes.reward[~wrong] > -7)
+    fresh = np.asarray(dear.tapes.difficulty[1:])[outcomes.ended]
+    assert set(fresh) == {1}

@@ -2,7 +2,6 @@
 
 import json
 import runpy
-from pathlib import Path
 
 import pytest
 
@@ -10,6 +9,7 @@ from main_jax import parallel
 from main_jax.config import base_config, with_defaults
 from main_jax.errors import UserError
 from main_jax.learning.config_check import validate_config, validate_devices, validate_runtime
+from tests.helpers import ROOT
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,8 @@ from main_jax.learning.config_check import validate_config, validate_devices, va
         ("task", "sort", "'sort'"),
         ("encoder", "cnn", "config.encoder"),
         ("view", "half", "config.view"),
+        ("reach", "far", "config.reach"),
+        ("halting", "never", "config.halting"),
         ("reward", "dense", "config.reward"),
         ("curriculum", "steep", "config.curriculum"),
         ("batch_size", -64, "config.batch_size"),
@@ -28,7 +30,9 @@ from main_jax.learning.config_check import validate_config, validate_devices, va
         ("evaluation_lengths", (10, -1), "config.evaluation_lengths"),
         ("min_difficulty", 11, "config.min_difficulty"),
         ("curriculum_end", 1_000_000, "config.curriculum_end"),
-        ("restart_after", 1_000_000, "config.restart_after"),
+        ("restart_after", -1, "config.restart_after"),
+        ("wrong_halt_price", -1.0, "config.wrong_halt_price"),
+        ("validate_every", 0, "config.validate_every"),
         ("learning_rate", float("nan"), "config.learning_rate"),
         ("success_reward", float("inf"), "config.success_reward"),
         ("total_timesteps", 2**31, "config.total_timesteps"),
@@ -121,14 +125,14 @@ def test_devices_that_act_and_learn_are_there():
 
 @pytest.mark.parametrize("task", ["copy", "reverse", "increment", "filter_even", "add"])
 def test_paper_variant_of_every_task(task):
-    path = Path(__file__).parent.parent / "configs" / f"{task}.py"
+    path = ROOT / "configs" / f"{task}.py"
     get_config = runpy.run_path(str(path))["get_config"]
     config = get_config("paper")
     validate_config(config)
     assert (config.task, config.runtime, config.num_actors) == (task, "threads", 50)
     assert (config.curriculum, config.total_timesteps) == ("linear", 30_000_000)
     assert (config.min_difficulty, config.max_difficulty) == (2, 10)
-    assert not config.stop_when_solved and not config.anneal_timesteps and not config.restart_after
+    assert not config.stop_when_solved and not config.sharpen_timesteps and not config.restart_after
     assert get_config().runtime == "fused" and config.is_locked
     with pytest.raises(UserError, match="no variant 'papr'.*paper"):
         get_config("papr")

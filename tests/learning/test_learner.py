@@ -8,10 +8,22 @@ from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
 
 from main_jax import parallel
-from main_jax.learning.learner import entropy_cost, init_learner, update
-from tests.helpers import assert_trees_close, small_agent, small_config, small_unroll
+from main_jax.learning.learner import Scales, init_learner, update
+from tests.helpers import (
+    assert_trees_close,
+    assert_trees_equal,
+    small_agent,
+    small_config,
+    small_unroll,
+)
 
 NUM_DEVICES = 4
+SCALES = Scales(
+    step_size=jnp.float32(1),
+    entropy=jnp.float32(0.1),
+    evenness=jnp.float32(0.01),
+    doubt=jnp.float32(0.02),
+)
 
 
 @pytest.fixture(scope="module")
@@ -20,14 +32,14 @@ def case():
     agent = small_agent(task="copy")
     learner = jax.jit(lambda key: init_learner(agent, config, key))(jax.random.PRNGKey(0))
     trajectory = small_unroll(agent, learner.params, batch_size=8, num_steps=4)[2]
-    expected, metrics = jax.jit(lambda state, t: update(agent, config, state, t, jnp.float32(0)))(
+    expected, metrics = jax.jit(lambda state, t: update(agent, config, state, t, SCALES))(
         learner, trajectory
     )
     return config, agent, learner, trajectory, expected, metrics
 
 
 def one_update(config, agent):
-    return lambda state, t: update(agent, config, state, t, jnp.float32(0), parallel.AXIS)
+    return lambda state, t: update(agent, config, state, t, SCALES, parallel.AXIS)
 
 
 def test_pmap_on_four_devices_equals_jit_on_one(case):
@@ -61,37 +73,42 @@ def test_shard_map_equals_jit_on_one(case):
     assert_trees_close(result.params, expected.params, rtol=1e-4, atol=1e-5)
 
 
-def test_annealing_shrinks_the_step_to_its_floor(case):
+def test_step_size_scales_the_step_and_nothing_else(case):
     config, agent, learner, trajectory, expected, _ = case
-    config = config.copy_and_resolve_references()
-    config.entropy_cost_start = config.entropy_cost_end = 1e-9
-    config.evenness_cost = 0.0
-    config.anneal_floor = 0.25
 
     @jax.jit
-    def change(annealed):
-        after = update(agent, config, learner, trajectory, annealed)[0]
-        return jax.tree.map(lambda a, b: a - b, after.params, learner.params)
+    def updated(step_size):
+        return update(agent, config, learner, trajectory, SCALES.replace(step_size=step_size))[0]
 
-    quarter = jax.tree.map(lambda x: 0.25 * x, change(0.0))
-    assert_trees_close(change(1.0), quarter, rtol=1e-2, atol=1e-6)
+    def change(state):
+        return jax.tree.map(lambda a, b: a - b, state.params, learner.params)
+
+    quarter = updated(0.25)
+    assert_trees_close(
+        change(quarter), jax.tree.map(lambda x: 0.25 * x, change(expected)), rtol=1e-2, atol=1e-6
+    )
+    assert_trees_close(quarter.optimizer, expected.optimizer, rtol=1e-3, atol=1e-6)
+    assert int(quarter.updates) == 1
+    assert_trees_equal(updated(0.0).params, learner.params)
+
+
+def test_bonuses_are_worth_what_the_scales_say(case):
+    config, agent, learner, trajectory, _, metrics = case
+    scales = jax.tree.map(jnp.zeros_like, SCALES)
+    _, without = jax.jit(lambda s: update(agent, config, learner, trajectory, s))(scales)
+    assert float(without["exploration_bonus"]) == 0
+    np.testing.assert_allclose(
+        without["loss"] - metrics["loss"], metrics["exploration_bonus"], rtol=1e-3
+    )
 
 
 def test_gradient_clipping_bounds_what_the_optimiser_sees(case):
     config, agent, learner, trajectory, _, metrics = case
     config = config.copy_and_resolve_references()
     config.max_gradient_norm = float(metrics["gradient_norm"]) / 100
-    after, _ = jax.jit(lambda state, t: update(agent, config, state, t, jnp.float32(0)))(
+    after, _ = jax.jit(lambda state, t: update(agent, config, state, t, SCALES))(
         learner, trajectory
     )
     momentum = jax.tree.leaves(after.optimizer[1][0].mu)
     norm = np.sqrt(sum(float(jnp.sum(jnp.square(m))) for m in momentum)) / (1 - config.adam_b1)
     np.testing.assert_allclose(norm, config.max_gradient_norm, rtol=1e-3)
-
-
-def test_entropy_cost_falls_by_equal_factors():
-    config = small_config(
-        entropy_cost_start=0.8, entropy_cost_end=0.1, entropy_decay_timesteps=3 * 8 * 4
-    )
-    costs = [float(entropy_cost(config, jnp.int32(updates))) for updates in (0, 1, 2, 3, 99)]
-    np.testing.assert_allclose(costs, [0.8, 0.4, 0.2, 0.1, 0.1], rtol=1e-5)

@@ -2,7 +2,7 @@
 
 import jax
 import numpy as np
-from main_jax.environment.inputs import fixed_inputs
+import pytest
 
 from main_jax.config import base_config
 from main_jax.controller.agent import build_agent
@@ -18,7 +18,7 @@ from tests.helpers import (
     small_unroll,
 )
 
-COSTS = LossCosts(discount=0.9, value=0.5, entropy=0.1, evenness=0.01)
+COSTS = LossCosts(discount=0.9, value=0.5, entropy=0.1, evenness=0.01, doubt=0.01)
 
 
 def flops_of(function, *arguments) -> float:
@@ -30,26 +30,32 @@ def products_by_hand(agent, cells: int) -> int:
     controller, task = agent.controller, agent.task
     sigma = task.num_landmarks + task.vocabulary.size + task.num_heads
     xi = len(task.modules) + task.num_heads * task.vocabulary.size
-    channels, queries, (hidden,) = (
-        controller.channels,
-        controller.num_queries,
-        controller.hidden_sizes,
-    )
-    per_cell = 3 * (sigma + channels) * channels + (2 * queries + task.num_heads) * channels
-    outputs = task.num_heads * channels + len(task.modules) + 1
-    return 2 * (cells * per_cell + (queries * channels + xi + outputs) * hidden)
+    channels, (hidden,) = controller.channels, controller.hidden_sizes
+    if controller.encoder == "attention":
+        queries = controller.num_queries
+        cells *= 3 * (sigma + channels) * channels + (2 * queries + task.num_heads) * channels
+        encoding, moves, merging = queries * channels, task.num_heads * channels, 0
+    else:  # windows of five cells, three after the first convolution and one after the second
+        anchors = task.num_heads + task.num_landmarks
+        cells = anchors * (3 * 3 * sigma + 3 * channels) * channels
+        encoding, moves = anchors * channels, task.num_heads * anchors * 5
+        merging = task.num_heads * (anchors * 5) ** 2
+    outputs = moves + len(agent.game.choices) + 1
+    return 2 * (cells + merging + (encoding + xi + outputs) * hidden)
 
 
-def test_no_more_flops_than_the_model_needs():
+@pytest.mark.parametrize(("encoder", "reach"), [("local", "near"), ("attention", "anywhere")])
+def test_no_more_flops_than_the_model_needs(encoder, reach):
     config = base_config()
+    config.encoder, config.reach = encoder, reach
     agent, num_steps = build_agent(config), config.unroll_length
     params = small_params(agent)
     _, _, trajectory = small_unroll(
         agent, params, EPISODES_IN_CACHE, num_steps, max_n=config.max_difficulty
     )
-    tapes = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), trajectory.tapes)
-    needed = tapes.length.shape[0] * products_by_hand(agent, tapes.tokens.shape[1])
-    assert flops_of(agent, params, tapes) < 1.1 * needed
+    seen = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), trajectory.tapes.seen)
+    needed = seen.length.shape[0] * products_by_hand(agent, seen.tokens.shape[1])
+    assert flops_of(agent, params, seen) < 1.1 * needed
 
     def loss(params):
         return vtrace_loss(agent, COSTS, params, trajectory)[0]
@@ -79,16 +85,16 @@ def test_training_reuses_the_memory_of_its_state():
 
 
 def test_long_tapes_are_not_kept_step_by_step():
-    agent = small_agent(task="copy")
+    agent = small_agent(task="copy", encoder="attention", reach="anywhere")
     count, length = 2, 1_000
-    tapes = fixed_inputs(agent.task, agent.rules, length, count, seed=0)
+    tapes = agent.game.fixed_inputs(length, count, seed=0)
     inputs = (
         small_params(agent),
         tapes,
-        np.ones(count, bool),
+        np.zeros(count, np.int32),  # greedy
         jax.random.split(jax.random.PRNGKey(0), count),
     )
     inputs = jax.tree.map(lambda x: np.asarray(x)[None], inputs)
     memory = _compiled_episodes(agent, True).lower(*inputs).compile().memory_analysis()
-    encoding = count * tapes.tokens.shape[1] * agent.controller.channels * 4
+    encoding = count * tapes.seen.tokens.shape[1] * agent.controller.channels * 4
     assert memory.temp_size_in_bytes < 20 * encoding  # of 1,500 steps

@@ -7,7 +7,6 @@ import signal
 import jax
 import numpy as np
 import pytest
-from main_jax.environment.inputs import fixed_inputs
 from ml_collections import FrozenConfigDict
 
 from main_jax.controller.agent import build_agent
@@ -82,20 +81,6 @@ def test_stuck_run_starts_over_with_other_random_numbers(tmp_path, capsys):
     assert "restart 2, from new parameters" in capsys.readouterr().out
 
 
-def test_attempt_that_anneals_is_not_given_up():
-    config = small_config(task="copy", restart_after=1, anneal_success=0.0)
-    config.entropy_decay_timesteps, config.anneal_timesteps = 1, 4 * STEPS_PER_CALL
-    runtime = FusedRuntime(build_agent(config), config)
-    runtime.step()
-    assert not runtime.stuck and not runtime.fully_annealed
-    runtime.start_over()
-    for _ in range(4):
-        runtime.step()
-        assert runtime.attempt == 1 and not runtime.fully_annealed  # counted from the new start
-    runtime.step()
-    assert runtime.fully_annealed
-
-
 def test_finished_run_reports_again_and_changes_nothing(tmp_path, capsys):
     tiny_run(tmp_path, calls=2)
     first = capsys.readouterr().out
@@ -155,42 +140,88 @@ def test_actors_on_different_devices_never_share_keys():
     for _ in range(2):
         keys = np.asarray(runtime.state.actor.key)
         assert len({tuple(key) for key in keys}) == 4
-        tokens = np.asarray(runtime.state.actor.tapes.tokens)
+        tokens = np.asarray(runtime.state.actor.tapes.seen.tokens)
         assert len({rows.tobytes() for rows in tokens}) == 4
         runtime.step()
     params = jax.tree.leaves(runtime.state.train.learner.params)
     assert all(np.array_equal(np.asarray(p)[0], np.asarray(p)[3]) for p in params)
 
 
-def test_run_that_fails_validation_anneals_again(tmp_path, monkeypatch):
-    """Until it passes, and only then; step size and bonus are back at full in between."""
-    verdicts, heights = [False, False, True], []
-    monkeypatch.setattr(train.Run, "_solved_at_training_length", lambda self: verdicts.pop(0))
-    anneal_again = FusedRuntime.anneal_again
+def record_questions(monkeypatch, answers):
+    """Answers every validation and verification from a list; what was asked, and when."""
+    asked = []
 
-    def record(self):
-        anneal_again(self)
-        heights.append((self.timesteps, self.fully_annealed))
+    def answer(run, policy, batch):
+        asked.append((run.runtime.timesteps, policy, batch))
+        return answers.pop(0)
 
-    monkeypatch.setattr(FusedRuntime, "anneal_again", record)
-    tiny_run(tmp_path, calls=20, anneal_success=0.0, anneal_timesteps=100)
-    assert verdicts == []
-    rows = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
-    ended = rows[-1]["timesteps"]
-    assert [timesteps for timesteps, _ in heights] == [192, 384] and ended == 576
-    assert not any(annealed for _, annealed in heights)
+    monkeypatch.setattr(train.Run, "_all_solved", answer)
+    return asked
 
 
-def test_validation_inputs_are_not_the_evaluation_inputs():
-    agent = build_agent(small_config(task="reverse"))
-    validation, evaluation = (
-        {
-            tuple(row)
-            for row in np.asarray(fixed_inputs(agent.task, agent.rules, 10, 100, seed).tokens)
-        }
-        for seed in (train.VALIDATION_SEED, train.EVALUATION_SEED)
-    )
-    assert len(validation) == len(evaluation) == 100 and not validation & evaluation
+PHASES = {
+    "min_difficulty": 4,
+    "validate_every": STEPS_PER_CALL,
+    "hold_timesteps": STEPS_PER_CALL,
+    "sharpen_timesteps": STEPS_PER_CALL,
+    "settle_timesteps": STEPS_PER_CALL,
+}
+
+
+def test_validation_and_verification_decide(tmp_path, monkeypatch):
+    """Explores until it is right, then hold, sharpen, settle; who fails in the end explores on."""
+    monkeypatch.setattr(train, "VERIFICATION_BATCHES", {"greedy": 2, "sample": 1})
+    answers = [False, True, *(True, False), True, *(True, True, True)]
+    asked = record_questions(monkeypatch, answers)
+    tiny_run(tmp_path, calls=20, **PHASES)
+    assert answers == []
+    call, first, second, sampled = STEPS_PER_CALL, ("greedy", 0), ("greedy", 1), ("sample", 0)
+    assert asked == [
+        (1 * call, *first),  # not yet
+        (2 * call, *first),  # found
+        (5 * call, *first),
+        (5 * call, *second),  # not so: it explores again
+        (6 * call, *first),  # found
+        (9 * call, *first),
+        (9 * call, *second),
+        (9 * call, *sampled),  # done
+    ]
+    phases = [row["phase"] for row in lines_of(tmp_path, "train")]
+    later = ["hold", "sharpen", "settle"]
+    assert phases == ["explore", "explore", *later[1:], "verify", "explore", *later[1:], "verify"]
+
+
+def test_solved_run_that_is_to_go_on_verifies_but_does_not_stop(tmp_path, monkeypatch):
+    monkeypatch.setattr(train, "VERIFICATION_BATCHES", {"greedy": 1})
+    record_questions(monkeypatch, [True] * 99)
+    tiny_run(tmp_path, calls=8, stop_when_solved=False, **PHASES)
+    assert lines_of(tmp_path, "train")[-1]["timesteps"] == 8 * STEPS_PER_CALL
+
+
+def test_resumed_run_is_in_the_phase_that_it_was_in(tmp_path, monkeypatch):
+    record_questions(monkeypatch, [True] * 99)
+    tiny_run(tmp_path / "whole", calls=4, **PHASES)
+    tiny_run(tmp_path / "parts", calls=2, **PHASES)
+    tiny_run(tmp_path / "parts", calls=4, **PHASES)
+    whole, parts = (lines_of(tmp_path / name, "train") for name in ("whole", "parts"))
+    assert [row["phase"] for row in whole] == ["explore", "sharpen", "settle", "verify"]
+    assert whole == parts
+
+
+def test_validation_inputs_are_of_every_length_and_none_is_an_evaluation_input():
+    game = build_agent(small_config(task="reverse")).game
+
+    def texts(tapes):
+        return {row.tobytes() for row in np.asarray(tapes.seen.tokens)}
+
+    batches = [train.validation_inputs(game, 10, batch) for batch in (0, 1)]
+    lengths = np.bincount(batches[0].difficulty, minlength=11)
+    assert lengths[0] == 0 and np.all(lengths[1:10] == 50) and lengths[10] == 550
+    longest = [jax.tree.map(lambda x: x[x.shape[0] - 1 :: -2], batch) for batch in batches]
+    evaluated = game.fixed_inputs(10, 100, train.EVALUATION_SEED)
+    assert all(np.all(tapes.difficulty == 10) for tapes in longest)
+    assert not texts(longest[0]) & texts(longest[1])
+    assert not (texts(longest[0]) | texts(longest[1])) & texts(evaluated)
 
 
 def test_solved_run_stops_by_itself(tmp_path, capsys):
@@ -206,14 +237,17 @@ def test_solved_run_stops_by_itself(tmp_path, capsys):
         unroll_length=8,
         updates_per_call=16,
         max_difficulty=6,
-        entropy_decay_timesteps=300_000,
-        anneal_timesteps=100_000,
-        evaluate_every=50_000,
+        validate_every=20_000,
+        hold_timesteps=50_000,
+        sharpen_timesteps=100_000,
+        settle_timesteps=50_000,
+        evaluate_every=500_000,
         evaluation_lengths=(6, 20),
-        total_timesteps=1_000_000,
+        total_timesteps=1_500_000,
     )
     outcome = train_and_evaluate(config, tmp_path)
     rates = {(r.length, r.policy): r.success_rate for r in outcome.results}
+    assert outcome.progress.solved
     assert rates[6, "greedy"] == 1.0
     assert rates[20, "greedy"] >= 0.9
     assert "copy: solved after" in capsys.readouterr().out

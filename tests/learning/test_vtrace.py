@@ -40,11 +40,16 @@ def test_off_policy_ratios_by_hand():
     np.testing.assert_allclose(result.pg_advantage.ravel(), [1 + 1.5, 1.5])
 
 
+def costs_of(**given):
+    nothing = dict.fromkeys(LossCosts.__dataclass_fields__, 0.0)
+    return LossCosts(**nothing | {"discount": 0.9, "value": 0.5} | given)
+
+
 @pytest.fixture(scope="module")
 def case():
     agent = small_agent(task="copy")
     params = small_params(agent)
-    return agent, params, small_unroll(agent, params, batch_size=4, num_steps=6)[2]
+    return agent, params, small_unroll(agent, params, batch_size=6, num_steps=9)[2]
 
 
 def loss_of(case, costs, trajectory=None):
@@ -52,8 +57,27 @@ def loss_of(case, costs, trajectory=None):
     return jitted(vtrace_loss, agent)(costs, params, trajectory or own)
 
 
+def test_loss_of_the_acting_policy_by_hand(case):
+    """Returns end where an episode does, by itself or at the step limit, and go on elsewhere."""
+    agent, params, trajectory = case
+    gamma, (T, B) = 0.9, trajectory.log_probs.shape
+    outcomes = jax.tree.map(np.asarray, trajectory.outcomes)
+    ended = outcomes.terminated | outcomes.truncated
+    assert outcomes.terminated.any() and outcomes.truncated.any()
+    seen = jax.tree.map(lambda x: x.reshape((T + 1) * B, *x.shape[2:]), trajectory.tapes.seen)
+    values = np.asarray(jitted(agent)(params, seen).value).reshape(T + 1, B)
+    returns = values.copy()
+    for t in reversed(range(T)):
+        returns[t] = outcomes.reward[t] + gamma * np.where(ended[t], 0, returns[t + 1])
+    errors = returns[:-1] - values[:-1]
+    _, metrics = loss_of(case, costs_of(discount=gamma))
+    np.testing.assert_allclose(metrics["value_loss"], 0.5 * np.mean(errors**2), rtol=1e-3)
+    by_hand = -np.mean(errors * np.asarray(trajectory.log_probs))
+    np.testing.assert_allclose(metrics["policy_loss"], by_hand, rtol=1e-3)
+
+
 def test_ratio_is_that_of_the_joint_action(case):
-    trajectory, costs = case[2], LossCosts(0.9, 0.5, 0.0, 0.0)
+    trajectory, costs = case[2], costs_of()
     _, on_policy = loss_of(case, costs)
     # As if the acting policy had been twice as likely to act so: every ρ is 1/2.
     doubled = trajectory.replace(log_probs=trajectory.log_probs + np.log(2))
@@ -68,7 +92,7 @@ def test_ratio_is_that_of_the_joint_action(case):
 def test_advantages_are_constants_to_the_gradient(case):
     agent, params, trajectory = case
     gradient = jax.jit(
-        jax.grad(lambda p: vtrace_loss(agent, LossCosts(0.9, 0.0, 0.0, 0.0), p, trajectory)[0])
+        jax.grad(lambda p: vtrace_loss(agent, costs_of(value=0.0), p, trajectory)[0])
     )(params)
     # With no value cost, only a gradient through the advantage could reach the value layer.
     assert not np.any(gradient["params"]["value"]["kernel"])
@@ -76,28 +100,34 @@ def test_advantages_are_constants_to_the_gradient(case):
 
 
 def test_entropy_cost_lowers_the_loss_by_the_entropy(case):
-    without, _ = loss_of(case, LossCosts(0.9, 0.5, 0.0, 0.0))
-    with_cost, metrics = loss_of(case, LossCosts(0.9, 0.5, 0.1, 0.0))
+    without, _ = loss_of(case, costs_of())
+    with_cost, metrics = loss_of(case, costs_of(entropy=0.1))
     np.testing.assert_allclose(without - with_cost, metrics["exploration_bonus"], rtol=1e-4)
     assert 0.05 < metrics["exploration_bonus"] < 0.1  # a fresh policy is close to uniform
 
 
 def test_evenness_cost_lowers_the_loss_by_the_evenness(case):
     agent, params, trajectory = case
-    without, _ = loss_of(case, LossCosts(0.9, 0.5, 0.0, 0.0))
-    with_cost, metrics = loss_of(case, LossCosts(0.9, 0.5, 0.0, 2.0))
+    without, _ = loss_of(case, costs_of())
+    with_cost, metrics = loss_of(case, costs_of(evenness=2.0))
     np.testing.assert_allclose(without - with_cost, metrics["exploration_bonus"], rtol=1e-3)
     assert -0.5 < metrics["exploration_bonus"] < 0  # a fresh policy is close to uniform
 
 
+def test_doubt_raises_the_loss(case):
+    without, _ = loss_of(case, costs_of())
+    with_cost, metrics = loss_of(case, costs_of(doubt=0.5))
+    np.testing.assert_allclose(without - with_cost, metrics["exploration_bonus"], rtol=1e-3)
+    assert -0.5 < metrics["exploration_bonus"] < -0.25  # a fresh policy doubts almost everything
+
+
 def test_entropy_of_each_choice_is_logged_by_name(case):
     agent, params, trajectory = case
-    _, metrics = loss_of(case, LossCosts(0.9, 0.5, 0.0, 0.0))
+    _, metrics = loss_of(case, costs_of())
     names = ("module", "read_1", "read_2", "write_1")
     parts = [metrics[f"entropy_{name}"] for name in names]
     np.testing.assert_allclose(sum(parts), metrics["entropy"], rtol=1e-5)
-    # A fresh policy is close to uniform over the five modules and over the cells in use.
-    tapes = jax.tree.map(lambda x: x[:-1], trajectory.tapes)
-    uniform = np.log(np.asarray(tapes.length)).mean()
-    assert 0.9 * np.log(5) < parts[0] <= np.log(5)
-    assert all(0.8 * uniform < part <= uniform + 1e-5 for part in parts[1:])
+    # A fresh policy is close to uniform over modules, Halt and the cells in sight: all of them.
+    uniform = np.log(np.asarray(trajectory.tapes.seen.length[:-1])).mean()
+    assert 0.9 * np.log(6) < parts[0] <= np.log(6)
+    assert all(0.7 * uniform < part <= uniform + 1e-5 for part in parts[1:])

@@ -7,7 +7,6 @@ import json
 import re
 import time
 import zlib
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,20 +17,17 @@ from selenium.webdriver.support.ui import Select
 from main_jax.environment.tasks import TASKS
 from main_jax.errors import UserError
 from main_jax.evaluation.solve import Solution
-from main_jax.learning.checkpoint import load_controller
+from main_jax.report import replay
 from main_jax.report.replay import Recording, check_inputs, record, replay_page, write_replay
-from main_jax.report.run_report import replay
-from tests.helpers import copying_episode, small_agent
+from tests.helpers import agent_by_hand, copying_episode, small_agent, small_params
 
-CONTROLLERS = Path(__file__).parent.parent / "results" / "controllers"
 LONG = "".join(np.random.default_rng(3).choice(list("0123456789"), 100))
 HOSTILE = "</script><img src=x onerror=\"document.title='broken'\"><b>{{data}}&lt;"
 
 
 @pytest.fixture(scope="module")
 def reverse_recording():
-    _, agent, params, timesteps = load_controller(str(CONTROLLERS / "reverse"))
-    return record(agent, params, "runs/reverse", timesteps, [LONG, "12345"])
+    return record(agent_by_hand("reverse"), {}, "runs/reverse", 1000, [LONG, "12345"])
 
 
 @pytest.fixture(scope="module")
@@ -53,15 +49,16 @@ def cells(browser):
     )
 
 
-def test_long_replay_is_small_and_keeps_the_distributions(reverse_recording, reverse_page):
+def test_long_replay_is_small_and_keeps_the_distributions(reverse_page):
     assert reverse_page.stat().st_size < 300_000
-    data = re.search(
-        r'<script type="application/json"[^>]*>(.*?)</script>', reverse_page.read_text()
-    )
+    agent = small_agent(task="reverse", halting="oracle")  # sure of nothing
+    recording = record(agent, small_params(agent), "a", 5, ["12345"])
+    page = replay_page([recording])
+    data = re.search(r'<script type="application/json"[^>]*>(.*?)</script>', page)
     packed = json.loads(data[1])["recordings"][0]["episodes"][0]["headLevels"]
-    steps = reverse_recording.episodes[0].steps
+    steps = recording.episodes[0].steps
     levels = np.frombuffer(zlib.decompress(base64.b64decode(packed)), np.uint8)
-    chances = np.square(levels.reshape(len(steps), 3, 201) / 255)
+    chances = np.square(levels.reshape(len(steps), 3, 11) / 255)
     np.testing.assert_allclose(chances, [s.head_probabilities for s in steps], atol=0.005)
 
 
@@ -69,10 +66,10 @@ def test_final_tape_is_the_reference(browser, reverse_page):
     browser.open(reverse_page)
     assert browser.texts(".text") == [f"{LONG}${'.' * 100}"]
     browser.one("#last").click()
-    assert browser.one("#position").text == "100 / 100"
+    assert browser.one("#position").text == "101 / 101"
     expected = f"{LONG}${TASKS['reverse'].reference(LONG)}"
     assert browser.texts(".text") == [expected]
-    assert browser.one(".verdict").text == "✓ solved in 100 steps"
+    assert browser.one(".verdict").text == "✓ solved in 101 steps"
     drawn = cells(browser)
     assert len(drawn) > 100 and drawn[-1][0] == 200
     for cell, character, classes in drawn:
@@ -83,7 +80,7 @@ def test_final_tape_is_the_reference(browser, reverse_page):
 def test_each_step_shows_call_heads_and_chances(browser, reverse_page, reverse_recording):
     step, before = reverse_recording.episodes[0].steps[36], reverse_recording.episodes[0].steps[35]
     browser.open(reverse_page, "#input=1&step=37", height=2000)
-    name = TASKS["reverse"].modules[step.module].name
+    name = reverse_recording.episodes[0].choices[step.module]
     x, y = (f"{c}{head}" for c, head in zip(step.arguments, step.heads[:2], strict=True))
     assert browser.texts(".call") == [f"{name}({x}, {y}) → {step.results}{step.heads[2]}"]
     browser.wait_until(lambda: browser.run("return !!player.panels[0].episode.levels"))
@@ -114,14 +111,14 @@ def test_play_and_pause(browser, reverse_page):
     play.click()
     stopped = position(browser)
     time.sleep(0.5)
-    assert position(browser) == stopped < 100 and play.accessible_name == "Play"
+    assert position(browser) == stopped < 101 and play.accessible_name == "Play"
     Select(browser.one("#speed")).select_by_visible_text("100/s")
     play.click()
-    browser.wait_until(lambda: position(browser) == 100)
+    browser.wait_until(lambda: position(browser) == 101)
     assert play.accessible_name == "Play"
     Select(browser.one("#speed")).select_by_visible_text("1/s")
     play.click()  # from the end, it begins again
-    browser.wait_until(lambda: 0 < position(browser) < 100)
+    browser.wait_until(lambda: 0 < position(browser) < 101)
 
 
 def test_keyboard(browser, reverse_page):
@@ -129,7 +126,8 @@ def test_keyboard(browser, reverse_page):
     browser.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_LEFT)
     assert position(browser) == 1
     browser.press(Keys.END, Keys.ARROW_RIGHT)
-    assert position(browser) == 100
+    assert position(browser) == 101
+    assert browser.texts(".call") == ["Halt"]
     browser.press(Keys.HOME, Keys.ARROW_LEFT)
     assert position(browser) == 0
     browser.press(Keys.SPACE)
@@ -155,13 +153,13 @@ def test_scrub_and_links(browser, reverse_page):
     assert position(browser) == 42
     assert browser.driver.current_url.endswith("#input=1&step=42")
     browser.run("location.hash = '#input=2&step=3'")
-    browser.wait_until(lambda: browser.one("#position").text == "3 / 5")
+    browser.wait_until(lambda: browser.one("#position").text == "3 / 6")
     assert browser.texts(".text") == ["12345$543.."]
     Select(browser.one("#input")).select_by_index(0)
-    assert browser.one("#position").text == "0 / 100"
+    assert browser.one("#position").text == "0 / 101"
     for wrong in ("#input=9&step=-4", "#step=x", "#<b>", "#input=1.5&step=1e9"):
         browser.open(reverse_page, wrong)
-        assert position(browser) in (0, 100)
+        assert position(browser) in (0, 101)
 
 
 def test_plays_inside_another_page(browser, tmp_path):

@@ -7,8 +7,9 @@ from html.parser import HTMLParser
 import pytest
 
 from main_jax.errors import UserError
+from main_jax.report import run_report as report
+from main_jax.report.page import json_for_html
 from main_jax.report.run_report import Run, plots_of, write_report
-from main_jax.report.run_report import run_report as report
 
 TRAIN = {"difficulty": 2, "success": 0.5, "policy_loss": 0.1, "value_loss": 0.2, "entropy": 4.0}
 FACTORS = {
@@ -105,3 +106,8 @@ def test_workdir_without_a_run_is_refused(tmp_path):
     with pytest.raises(UserError, match="logged nothing yet"):
         write_report([tmp_path], tmp_path)
     assert not (tmp_path / "report.html").exists()
+
+
+def test_json_in_a_page_cannot_end_its_script():
+    text = json_for_html({"</script>": "<!--"})
+    assert "<" not in text and json.loads(text) == {"</script>": "<!--"}

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -13,8 +12,8 @@ from main_jax.config import base_config
 from main_jax.errors import TrainingError, UserError
 from main_jax.learning.checkpoint import load_controller, save_controller
 from main_jax.learning.config_check import validate_config
+from main_jax.report import table
 from main_jax.report.markdown import replace_section
-from main_jax.report.run_report import table
 from main_jax.report.table import (
     RunName,
     Workers,
@@ -27,7 +26,7 @@ from main_jax.report.table import (
 )
 from main_jax.report.table_report import PAPER, write_report
 from main_jax.report.table_share import share_controllers
-from tests.helpers import small_agent, small_config, small_params
+from tests.helpers import ROOT, small_agent, small_config, small_params
 
 NAMES = [RunName("ours", "copy", "attention", seed) for seed in range(3)]
 
@@ -247,7 +246,7 @@ def test_abandoned_grid_leaves_no_process_behind(tmp_path):
 
 
 def test_launcher_refuses_what_it_could_not_finish(tmp_path):
-    script = Path(__file__).parent.parent / "launch" / "table.py"
+    script = ROOT / "launch" / "table.py"
     for flag, named in (("--rows=bogus", "'bogus'"), ("--readme=no.md", "no.md")):
         result = subprocess.run(
             [sys.executable, script, flag, f"--results={tmp_path / 'r'}"],

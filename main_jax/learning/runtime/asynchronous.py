@@ -71,8 +71,8 @@ class Learner:
         """Parameters, and the terms on which they act."""
         return parallel.first_replica((self._state.learner.params, self._terms(self._state)))
 
-    def set_found(self, elapsed: int) -> None:
-        self._state = core.with_found(self._state, elapsed, self.devices)
+    def enter(self, phase: int, elapsed: int) -> None:
+        self._state = core.in_phase(self._state, phase, elapsed, self.devices)
 
     def load(self, state: TrainState) -> None:
         self._state = parallel.replicate(state, self.devices)
@@ -139,8 +139,8 @@ class AsynchronousRuntime(Runtime):
     def read(self, field: str):
         return self.learner.read(field)
 
-    def set_found(self, elapsed: int) -> None:
-        self.learner.set_found(elapsed)
+    def enter(self, phase: int) -> None:
+        self.learner.enter(phase, self.elapsed)
 
     def start_over(self) -> None:
         self._attempt += 1

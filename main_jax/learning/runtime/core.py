@@ -35,7 +35,7 @@ class TrainState(struct.PyTreeNode):
 
     def terms(self, config) -> Terms:
         """On which the next unroll is to be played."""
-        return pacing.acting_terms(config, self.pace, self.elapsed)
+        return pacing.acting_terms(config, self.pace)
 
 
 def _keys(config, attempt) -> tuple[jax.Array, jax.Array]:
@@ -81,9 +81,9 @@ def learn(
     return state.replace(pace=pace), metrics
 
 
-def with_found(state: TrainState, found: int, devices) -> TrainState:
-    found = parallel.replicate(np.int32(found), devices)
-    return state.replace(pace=state.pace.replace(found=found))
+def in_phase(state: TrainState, phase: int, elapsed: int, devices) -> TrainState:
+    phase, began = parallel.replicate((np.int32(phase), np.int32(elapsed)), devices)
+    return state.replace(pace=state.pace.replace(phase=phase, phase_began=began))
 
 
 def mean_metrics(metrics: dict) -> dict:
@@ -114,8 +114,8 @@ class Runtime(abc.ABC):
         """A field of the TrainState, on the host."""
 
     @abc.abstractmethod
-    def set_found(self, elapsed: int) -> None:
-        """Says when exploring ended, in timesteps of the attempt; NOT_YET: it goes on."""
+    def enter(self, phase: int) -> None:
+        """Begins a phase of the attempt."""
 
     @abc.abstractmethod
     def start_over(self) -> None:

@@ -72,8 +72,8 @@ class FusedRuntime(Runtime):
     def read(self, field: str):
         return parallel.first_replica(getattr(self.state.train, field))
 
-    def set_found(self, elapsed: int) -> None:
-        train = core.with_found(self.state.train, elapsed, self.devices)
+    def enter(self, phase: int) -> None:
+        train = core.in_phase(self.state.train, phase, self.elapsed, self.devices)
         self.state = self.state.replace(train=train)
 
     def start_over(self) -> None:

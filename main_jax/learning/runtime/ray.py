@@ -219,8 +219,8 @@ class RayLearners:
     def begin(self, attempt: int, timesteps: int) -> None:
         self._wait([rank.call.remote("begin", attempt, timesteps) for rank in self._ranks])
 
-    def set_found(self, elapsed: int) -> None:
-        self._wait([rank.call.remote("set_found", elapsed) for rank in self._ranks])
+    def enter(self, phase: int, elapsed: int) -> None:
+        self._wait([rank.call.remote("enter", phase, elapsed) for rank in self._ranks])
 
     def load(self, state) -> None:
         self._wait([rank.call.remote("load", state) for rank in self._ranks])

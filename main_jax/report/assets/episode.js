@@ -29,9 +29,8 @@ class Episode {
   tapeAt(t) {
     const tape = [...this.tape];
     for (const step of this.steps.slice(0, t)) {
-      for (let w = 0; w < this.numWrites; w++) {
-        tape[step.heads[this.numReads + w]] = step.results[w];
-      }
+      // Halt has no results.
+      [...step.results].forEach((token, w) => { tape[step.heads[this.numReads + w]] = token; });
     }
     return tape;
   }

@@ -49,10 +49,11 @@ class Panel {
       const place = element("sub", "", String(step.heads[head]));
       return index ? [", ", cell, place] : [cell, place];
     });
-    call.replaceChildren(
-      element("span", "name", episode.modules[step.module]), "(", ...list(step.arguments, 0), ") → ",
-      ...list(step.results, episode.numReads),
-    );
+    const name = element("span", "name", episode.modules[step.module]);
+    if (step.results) {
+      const results = list(step.results, episode.numReads);
+      call.replaceChildren(name, "(", ...list(step.arguments, 0), ") → ", ...results);
+    } else call.replaceChildren(name); // Halt
   }
 
   showVerdict(t) {
@@ -110,9 +111,10 @@ class Panel {
     const named = (characters, first) => [...characters].map(
       (character, index) => `${character} at cell ${step.heads[first + index]}`,
     ).join(", ");
-    const call = `${episode.modules[step.module]} of ${named(step.arguments, 0)}`;
+    const name = episode.modules[step.module];
     const result = named(step.results, episode.numReads);
-    return `${this.recording.label}: ${call} gives ${result}. ${this.find(".verdict").textContent}.`;
+    const call = step.results ? `${name} of ${named(step.arguments, 0)} gives ${result}` : name;
+    return `${this.recording.label}: ${call}. ${this.find(".verdict").textContent}.`;
   }
 }
 

@@ -40,7 +40,7 @@ class TapeView {
     this.t = t;
     this.tape = this.episode.tapeAt(t);
     const step = this.episode.stepTo(t);
-    if (follow !== null) this.reveal(step ? step.heads[follow] : 0);
+    if (follow !== null) this.reveal(Math.max(0, step ? step.heads[follow] : 0));
     this.draw();
   }
 

@@ -13,7 +13,7 @@ from main_jax.learning.runtime.experience import (
     Ledger,
     Policy,
 )
-from tests.helpers import assert_trees_equal, small_agent, small_config, small_params
+from tests.helpers import SHORT, assert_trees_equal, small_agent, small_config, small_params
 
 
 def experience(actor, sequence):
@@ -31,6 +31,8 @@ def test_every_unroll_is_accounted_for():
     ledger.consume(experience(0, 0), outdated=True)
     assert (ledger.produced, ledger.consumed, ledger.waiting, ledger.outdated) == (2, 1, 0, 1)
     assert ledger.next_sequence == 2
+    ledger.begin_at(5)
+    assert ledger.assign(1) == 5
 
 
 def test_an_unroll_cannot_come_twice():
@@ -45,18 +47,21 @@ def test_an_unroll_cannot_come_twice():
         ledger.lose(0, 0)
 
 
+TERMS = jax.tree.map(np.asarray, SHORT)
+
+
 @pytest.fixture(scope="module")
 def acting():
     config = FrozenConfigDict(small_config(task="reverse", actor_batch_size=4))
     agent = small_agent(task="reverse")
-    policy = Policy(0, 0, jax.tree.map(np.asarray, small_params(agent)), np.array(2, np.int32))
+    policy = Policy(0, 0, jax.tree.map(np.asarray, small_params(agent)), TERMS)
     return ActorPrograms(agent, config), policy
 
 
 def first_unroll(acting, index, sequence=0, attempt=0):
     programs, policy = acting
     actor = HostActor(programs, index, jax.local_devices()[0])
-    policy = Policy(policy.version, attempt, policy.params, policy.max_difficulty)
+    policy = Policy(policy.version, attempt, policy.params, policy.terms)
     return actor.unroll(policy, sequence).trajectory
 
 
@@ -73,5 +78,5 @@ def test_actor_goes_on_where_its_last_unroll_ended(acting):
     first, second = actor.unroll(policy, 0), actor.unroll(policy, 1)
     assert (first.sequence, second.sequence) == (0, 1)
     np.testing.assert_array_equal(
-        first.trajectory.tapes.tokens[-1], second.trajectory.tapes.tokens[0]
+        first.trajectory.tapes.seen.tokens[-1], second.trajectory.tapes.seen.tokens[0]
     )

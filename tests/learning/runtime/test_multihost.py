@@ -8,9 +8,7 @@ import subprocess
 import pytest
 from flax import serialization
 
-from tests.helpers import assert_trees_close
-from tests.test_launch import (
-    ROOT,
+from tests.commands import (
     TINY,
     assert_user_error,
     command,
@@ -18,6 +16,7 @@ from tests.test_launch import (
     saved_steps,
     wait_for,
 )
+from tests.helpers import ROOT, assert_trees_close
 
 pytestmark = pytest.mark.slow
 SECONDS_TO_END = 300  # far more than it takes, far less than forever

@@ -12,9 +12,9 @@ from main_jax.controller.agent import build_agent
 from main_jax.errors import TrainingError
 from main_jax.learning.runtime.asynchronous import Learner
 from main_jax.learning.runtime.build import build_runtime
-from tests.helpers import assert_trees_close, small_config
-from tests.test_launch import ROOT, TINY, command, launch, saved_steps, wait_for
-from tests.test_user_task import write_tutorial_task
+from tests.commands import TINY, command, launch, saved_steps, wait_for
+from tests.environment.test_user_task import write_tutorial_task
+from tests.helpers import ROOT, assert_trees_close, small_config
 
 pytestmark = pytest.mark.slow
 ray = pytest.importorskip(
@@ -149,7 +149,7 @@ def test_two_learners_equal_one_with_two_devices(start):
         learner.load(loaded.train)
         learner.learn([e.trajectory for e in experience])
     assert_trees_close(one.params, two.params, rtol=1e-4, atol=1e-5)
-    assert_trees_close(one.curriculum, two.curriculum, rtol=1e-4)
+    assert_trees_close(one.pace, two.pace, rtol=1e-4)
 
 
 def test_learner_that_dies_among_several_ends_training_with_its_cause(start):
