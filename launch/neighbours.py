@@ -16,6 +16,7 @@ from main_jax import cli
 SYSTEMS = flags.DEFINE_list("systems", None, "Systems to train; default: all.")
 TASKS = flags.DEFINE_list("tasks", None, "Built-in tasks; default: the paper's five.")
 NUM_SEEDS = flags.DEFINE_integer("num_seeds", 3, "Seeds 0 to this, exclusive.", lower_bound=0)
+SECONDS = flags.DEFINE_float("seconds", 600, "Of one core for each run, at most.", lower_bound=0)
 RESULTS = flags.DEFINE_string("results", "results/neighbours", "Where result files go.")
 MAIN_RESULTS = flags.DEFINE_string("main_results", "results", "Where MAIN's result files are.")
 WORKDIRS = flags.DEFINE_string("workdirs", "runs/neighbours", "Where the runs are kept.")
@@ -77,6 +78,7 @@ def _train(wanted: list[tuple[str, str, int]], results: Path) -> int:
                 *(sys.executable, str(ROOT / "launch" / "baseline.py"), f"--system={system}"),
                 *(f"--config={ROOT / 'configs' / task}.py", f"--config.seed={seed}"),
                 *(f"--workdir={workdirs / name}", f"--result={path}"),
+                f"--seconds={SECONDS.value}",
             ]
     print(f"{len(wanted) - len(commands)} of {len(wanted)} runs are there", flush=True)
     failures = 0
