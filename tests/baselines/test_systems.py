@@ -42,8 +42,15 @@ def tapes_of(task: str, *texts: str):
     return Game(TASKS[task]).tapes_of(list(texts))
 
 
+def first_params(system, tapes):
+    return jax.jit(system.init)(jax.random.PRNGKey(1), tapes)
+
+
 def logits_of(system: Taught, params, tapes):
-    return system.network.apply(params, system._shown(tapes), tapes.seen, False)
+    def logits(params, tapes):
+        return system.network.apply(params, system._shown(tapes), tapes.seen, False)
+
+    return np.asarray(jax.jit(logits)(params, tapes))
 
 
 def is_target(tapes) -> np.ndarray:
@@ -83,7 +90,7 @@ def test_padding_changes_nothing(name):
     """The same tape in an array that has room for a longer one."""
     system = small(name)
     alone, padded = tapes_of("copy", "123"), tapes_of("copy", "123", "1234567")
-    params = system.init(jax.random.PRNGKey(1), alone)
+    params = first_params(system, alone)
     if isinstance(system, Taught):
         cells = alone.target.shape[1]
         expected = logits_of(system, params, alone)[0]
@@ -91,8 +98,10 @@ def test_padding_changes_nothing(name):
             logits_of(system, params, padded)[0, :cells], expected, atol=1e-4
         )
     else:
-        answers = system.answer(params, alone)[is_target(alone)]
-        assert (system.answer(params, padded)[0][is_target(padded)[0]] == answers).all()
+        answer = jax.jit(system.answer)
+        expected = np.asarray(answer(params, alone))[is_target(alone)]
+        answers = np.asarray(answer(params, padded))[0][is_target(padded)[0]]
+        assert (answers == expected).all()
 
 
 @pytest.mark.parametrize("name", TAUGHT)
@@ -102,8 +111,7 @@ def test_sees_nothing_of_the_answer_before_it_is_written(name):
     changed = np.array(tapes.target)
     changed[1, 6:] = (changed[1, 6:] + 5) % 10
     tapes = tapes.replace(target=jnp.asarray(changed))
-    params = system.init(jax.random.PRNGKey(1), tapes)
-    logits = np.asarray(logits_of(system, params, tapes))
+    logits = logits_of(system, first_params(system, tapes), tapes)
     np.testing.assert_allclose(logits[0, :7], logits[1, :7], atol=1e-5)
     assert np.allclose(logits[0, 7:], logits[1, 7:], atol=1e-5) == (name not in IN_TURN)
 
