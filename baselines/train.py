@@ -116,9 +116,12 @@ def train(run: Run, workdir: Path) -> dict:
                 _print_scores(progress.scores[-1])
                 continue
             begin = time.process_time()
-            state, loss = updates(state)
-            loss = float(loss)
+            after, loss = updates(state)
+            loss = float(
+                loss
+            )  # waits; a signal that comes meanwhile finds state and progress agree
             now = time.process_time()
+            state = after
             progress.seconds += now - begin
             progress.examples += UPDATES_PER_CALL * run.system.training.batch_size
             if now - checked >= SECONDS_BETWEEN_CHECKS:

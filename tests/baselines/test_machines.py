@@ -91,13 +91,13 @@ def test_nram_can_state_the_task(task, wires):
         controller = property(lambda self: Wired(**wires))
 
     tapes = tapes_of(task, "1294", "7", "880")
-    answers = np.asarray(ByHand(TASKS[task]).answer({}, tapes))
+    answers = np.asarray(jax.jit(ByHand(TASKS[task]).answer)({}, tapes))
     is_target = np.asarray(tapes.target) >= 0
     assert (answers[is_target] == np.asarray(tapes.target)[is_target]).all()
 
 
 def test_lsa_grid_holds_operands_as_rows():
-    grid = lsa.build(TASKS["add"])._grid(tapes_of("add", "12+34", "9+8"))
+    grid = jax.jit(lsa.build(TASKS["add"])._grid)(tapes_of("add", "12+34", "9+8"))
     empty = TASKS["add"].vocabulary.empty
     assert grid.tolist() == [
         [[empty, 1, 2, empty], [empty, 3, 4, empty]],
@@ -124,7 +124,7 @@ class LSAByHand(lsa.LSA):
 def test_lsa_answers_what_its_walk_writes(task, solved):
     """One that copies is right at copying, and at reversing up to its first mistake."""
     tapes = tapes_of(task, "123", "7")
-    answers = LSAByHand(TASKS[task]).answer({}, tapes)
+    answers = jax.jit(LSAByHand(TASKS[task]).answer)({}, tapes)
     is_target = np.asarray(tapes.target) >= 0
     right = (np.asarray(answers) == tapes.target) & is_target
     assert right.sum(1).tolist() == ([3, 1] if solved else [0, 1])
