@@ -147,4 +147,4 @@ class DNC(nn.Module):
 
 
 def build(task: Task) -> Taught:
-    return Taught(DNC(task.vocabulary.size), Training())
+    return Taught(DNC(task.vocabulary.size), Training(learning_rate=3e-3))

@@ -2,7 +2,9 @@
 
 One read head and one write head. As in the implementation of Collier and Beel (2018), which trains
 reliably, memory starts as a small constant. Simplified: both heads start at the first row and not
-at learned places, so that a memory with more rows is the same machine.
+at learned places, so that a memory with more rows is the same machine. 40 rows hold any tape of
+training, and a longer tape gets as many as it has cells: with the paper's 128 and a learning rate of
+1e-3, ten minutes led to 97 % of the cells of copy, and to nothing right at length 20.
 """
 
 import jax
@@ -100,7 +102,7 @@ class _Step(nn.Module):
 class NTM(nn.Module):
     num_tokens: int
     hidden: int = 100
-    rows: int = 128  # or as many as the tape has cells, where that is more
+    rows: int = 40  # or as many as the tape has cells, where that is more
     width: int = 20
 
     @nn.compact
@@ -117,4 +119,4 @@ class NTM(nn.Module):
 
 
 def build(task: Task) -> Taught:
-    return Taught(NTM(task.vocabulary.size), Training())
+    return Taught(NTM(task.vocabulary.size), Training(learning_rate=3e-3))

@@ -117,9 +117,7 @@ def train(run: Run, workdir: Path) -> dict:
                 continue
             begin = time.process_time()
             after, loss = updates(state)
-            loss = float(
-                loss
-            )  # waits; a signal that comes meanwhile finds state and progress agree
+            loss = float(loss)  # waits; until it is there, state and progress stay as they were
             now = time.process_time()
             state = after
             progress.seconds += now - begin
