@@ -1,5 +1,6 @@
 """Episodes against the rules in plain Python: who ends them, what they pay, how they are drawn."""
 
+import dataclasses
 import functools
 
 import jax
@@ -38,6 +39,7 @@ def game_of(task, halting, reward="progress"):
         success_reward=2.0,
         steps_per_digit=1.5,
         extra_steps=2,
+        few_digits=0.0,
         **HALTING[halting],
     )
 
@@ -202,6 +204,17 @@ def test_other_keys_and_difficulties_draw_other_inputs():
     first, second = (np.asarray(drawn("learned", seed=s).seen.tokens) for s in (0, 1))
     assert not np.array_equal(first, second)
     assert set(np.asarray(drawn("learned", max_difficulty=1).difficulty)) == {1}
+
+
+def test_a_share_of_the_training_inputs_is_made_of_two_digits():
+    half = dataclasses.replace(game_of("add", "learned"), few_digits=0.5)
+    states = half.draw_for_training(jax.random.PRNGKey(0), 400, jnp.int32(20), 20)
+    longest = np.asarray(states.difficulty) > 10
+    digits = np.asarray(states.seen.tokens)[longest]
+    kinds = [len(set(row[row < 10])) for row in digits]
+    assert 0.35 < np.mean(np.array(kinds) <= 2) < 0.65
+    fixed = np.asarray(half.fixed_inputs(20, 100, seed=0).seen.tokens)
+    assert all(len(set(row[row < 10])) > 2 for row in fixed)  # evaluation's are not
 
 
 def test_fixed_inputs_are_those_of_seed_and_length():
