@@ -13,7 +13,6 @@ UNSEEN_SEED = 11  # of inputs that neither training nor the results in results/ 
 LENGTH = 100
 
 
-@pytest.mark.xfail(reason="TO DO: train them anew, with their own halting", strict=True)
 @pytest.mark.parametrize("task", [task.name for task in PAPER_TASKS])
 def test_solves_every_input_of_length_100(task):
     controller = load_controller(str(CONTROLLERS / task))

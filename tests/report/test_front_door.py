@@ -9,7 +9,8 @@ import warnings
 import pytest
 
 import main_jax
-from main_jax.learning.checkpoint import CONTROLLER_FILE, save_controller
+from main_jax.controller.saved import save_controller
+from main_jax.learning.checkpoint import CONTROLLER_FILE
 from tests.helpers import ROOT, small_agent, small_config, small_params
 
 TINY_CONFIG = """
