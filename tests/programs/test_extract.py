@@ -10,9 +10,11 @@ from main_jax.errors import UserError
 from main_jax.programs import extract as extraction
 from main_jax.programs.extract import compare, extract, forbidden, fresh_inputs
 from main_jax.programs.interpreter import run
+from main_jax.programs.printer import program_text
 from main_jax.programs.program import Rule
 from main_jax.programs.traces import Reader, record
 from main_jax.programs.vocabulary import (
+    ANYWHERE,
     MODULE,
     Holds,
     Less,
@@ -98,3 +100,10 @@ def test_fresh_inputs_are_of_every_length():
     lengths = {len(text) // 2 for batch in batches for text in batch}
     assert lengths == {*range(1, 51), 100, 300, 1000}
     assert sum(len(text) == 3 for text in batches[0]) == 100  # every input of one digit each
+
+
+def test_a_head_that_may_go_anywhere_is_not_spoken_of(copying):
+    """The one made by hand keeps read_2 where read_1 is, but no module that it calls reads there."""
+    _, program = copying
+    assert program.rules["read_2"] == (Rule((), (ANYWHERE,)),)
+    assert "read_2" not in program_text(program).replace("read_2: anywhere", "")
