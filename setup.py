@@ -19,7 +19,7 @@ setup(
     long_description_content_type="text/markdown",
     license="Apache-2.0",
     python_requires=">=3.11",
-    packages=find_packages(include=["main_jax", "main_jax.*"]),
+    packages=find_packages(include=["main_jax", "main_jax.*", "baselines"]),
     package_data={"main_jax.report": ["assets/*"]},
     install_requires=[
         "absl-py>=2.1",

@@ -10,7 +10,5 @@ def get_config(variant=""):
     config.mastery = 0.75
     # Either digit can be written from many cells, an empty one or one cell read twice among them.
     # Runs that were soon sure of such a cell lost the place from which to read the next digits.
-    config.entropy_cost_start = 0.05
-    config.entropy_cost_end = 0.02
     config.evenness_cost = 0.03
     return variant_of(config, variant)

@@ -53,7 +53,8 @@ def main(arguments):
     config, params, timesteps = controller.config, controller.params, controller.timesteps
     agent = _with_halting(controller.agent)
     policies = _policies()[:-1] if POLICY.value == "both" else (POLICY.value,)
-    check_evaluation(config, lengths, NUM_INPUTS.value, len(policies))
+    what = "an evaluation (--num_inputs, --lengths)"
+    check_evaluation(config, lengths, NUM_INPUTS.value, len(policies), what)
     cli.warn(controller.warning)
     if SUITE.value == "adversarial":
         results = evaluate_adversarial(agent, params, lengths, SEED.value, policies)
@@ -75,7 +76,7 @@ def main(arguments):
 
 def _with_halting(agent):
     if HALTING.value == "oracle":
-        return dataclasses.replace(agent, game=dataclasses.replace(agent.game, oracle=True))
+        return agent.with_oracle()
     if HALTING.value == "learned" and not agent.game.can_halt:
         cli.fail(f"--halting=learned: {CHECKPOINT.value} knows no Halt")
     return agent

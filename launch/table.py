@@ -29,8 +29,8 @@ RUN = flags.DEFINE_string("run", None, "Only this run, here and now: protocol/ta
 
 def main(arguments):
     cli.no_arguments(arguments)
+    from main_jax.report import table
     from main_jax.report.markdown import replace_section, split_at_section
-    from main_jax.report.run_report import table
     from main_jax.report.table_report import PAPER, write_report
     from main_jax.report.table_share import share_controllers
 

@@ -10,6 +10,7 @@ import re
 import runpy
 import signal
 import sys
+import tempfile
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -184,7 +185,11 @@ def output_file(flag: str, value: str) -> Path:
         fail(f"--{flag}: {path} is a directory")
     target = ordinary_target(path)
     if not target.parent.is_dir():
-        fail(f"--{flag}: there is no directory {target.parent}")
+        fail(f"--{flag}={path}: there is no directory {target.parent}")
+    try:
+        tempfile.TemporaryFile(dir=target.parent).close()
+    except OSError as error:
+        fail(f"--{flag}={path} cannot be written: {error.strerror}")
     return path
 
 

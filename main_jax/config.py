@@ -28,6 +28,7 @@ def base_config() -> ConfigDict:
     config.success_reward = 1.0
     config.steps_per_digit = 1.5
     config.extra_steps = 3
+    config.few_digits = 0.25  # the share of training inputs that are made of two digits only
 
     # Curriculum: inputs are 1 to C long, and C goes from min_difficulty to max_difficulty
     config.curriculum = "adaptive"  # or "linear"
@@ -35,27 +36,24 @@ def base_config() -> ConfigDict:
     config.max_difficulty = 10
     config.curriculum_start = 1_000_000  # linear only, in timesteps
     config.curriculum_end = 18_000_000
-    config.mastery = 0.9  # adaptive only: the share of cells put right at length C that raises C
+    config.mastery = 0.75  # adaptive only: the share of cells put right at length C that raises C
     config.success_window = 200  # episodes of one length that a running success rate looks back on
 
     # Learning
     config.total_timesteps = 30_000_000
     config.batch_size = 64  # episodes at once, over all devices
     config.unroll_length = 16
-    config.learning_rate = 1e-3
+    config.learning_rate = 3e-3
     config.adam_b1 = 0.9
     config.adam_b2 = 0.999
     config.max_gradient_norm = 1.0
-    config.discount = 0.99  # with 0.9 and 0.95, filter_even runs failed at length 100
+    config.discount = 0.99
     config.value_cost = 0.5
 
-    # The entropy bonus goes from start to end, exponentially, and stays there. Too low, a policy
-    # settles on the first habit that pays and misses the algorithm; too high, it never commits.
-    config.entropy_cost_start = 0.12  # times the mean relative entropy of module and heads
-    config.entropy_cost_end = 0.12
-    config.entropy_decay_timesteps = 1_000_000
-    # Without this one, filter_even runs stayed sure of a wrong first step where no even digit is
-    # near the start, which few short inputs and many long ones have
+    # While exploring and committing. Too low, a policy settles on the first habit that pays and
+    # misses the algorithm; too high, it never commits.
+    config.entropy_cost = 0.06  # times the mean relative entropy of module and heads
+    # Without this one, a policy stays sure of a wrong choice in a case that is rare
     config.evenness_cost = 0.01  # times the mean evenness of module and heads
 
     # Phases, see main_jax/learning/pace.py
@@ -63,13 +61,13 @@ def base_config() -> ConfigDict:
     config.early_halt_price = 0.2  # what halting on a wrong tape costs while exploring ...
     config.wrong_halt_price = 3.0  # ... and later; from the start, it would keep from ever halting
     config.explored_success = 0.9  # at every length; ends exploring
-    config.sharpen_timesteps = 150_000  # 0: explore to the end
-    config.doubt_cost = 0.1  # times the mean doubt of module and heads, from sharpening on
+    config.sharpen_timesteps = 100_000  # 0: explore to the end
+    config.doubt_cost = 0.5  # times the mean doubt of module and heads, from sharpening on
     config.settle_timesteps = 50_000
 
     # A run that has found a wrong habit rarely leaves it. One that is still exploring after so
     # many timesteps starts over, from new parameters and within total_timesteps. 0: never
-    config.restart_after = 0
+    config.restart_after = 3_000_000
 
     # Evaluation, on inputs that are never trained on
     config.evaluate_every = 500_000  # timesteps
@@ -95,7 +93,9 @@ def base_config() -> ConfigDict:
     return config
 
 
-# The paper's training where it says how: 30M timesteps at one go, a linear curriculum.
+# The paper's controller; ours sees and reaches only what is near its heads
+PAPER_CONTROLLER = {"encoder": "attention", "reach": "anywhere", "learning_rate": 1e-3}
+# The paper's training where it says how: 30M timesteps at one go, a linear curriculum, an oracle.
 PAPER_PROTOCOL = {
     "curriculum": "linear",
     "min_difficulty": 2,
@@ -103,11 +103,13 @@ PAPER_PROTOCOL = {
     "restart_after": 0,
     "stop_when_solved": False,
     "total_timesteps": 30_000_000,
+    "halting": "oracle",
 }
 # What may follow the colon in --config=configs/reverse.py:paper
 VARIANTS = {
     "": {},
-    "paper": {**PAPER_PROTOCOL, "runtime": "threads", "num_actors": 50},
+    "attention": PAPER_CONTROLLER,
+    "paper": {**PAPER_CONTROLLER, **PAPER_PROTOCOL, "runtime": "threads", "num_actors": 50},
 }
 
 
@@ -118,12 +120,8 @@ def two_read_config() -> ConfigDict:
     # pays without them: only the digits near a landmark, every other digit, or the most significant
     # one first with a guessed carry.
     config.reward = "prefix"
-    # Two reads must be right together before a sum pays. The right bonus for that is a narrow
-    # range: it is found by passing through it slowly from above, and what is left of it in the end
-    # finds the last carry of add, which takes two moves.
-    config.entropy_cost_start = 0.08
-    config.entropy_cost_end = 0.03
-    config.entropy_decay_timesteps = 4_000_000
+    # Two reads must be right together before a sum pays: with 0.04, runs did not commit to any.
+    config.entropy_cost = 0.03
     # Every digit pays when it is written; what comes later says nothing about it.
     config.discount = 0.9
     config.cell_reward = 0.5
@@ -131,8 +129,8 @@ def two_read_config() -> ConfigDict:
     # be found without learning to move the heads, so that most inputs must be longer.
     config.mastery = 0.5
     config.min_difficulty = 6
-    # The last carry of the shortest inputs may come long after the rest.
-    config.restart_after = 10_000_000
+    # The last carry may come long after the rest.
+    config.restart_after = 5_000_000
     return config
 
 

@@ -20,8 +20,9 @@ from main_jax.environment.tasks import get_task
 from main_jax.errors import UserError
 
 BYTES_PER_NUMBER = 4
-# All that a trained controller and its episodes depend on
+# All that a trained controller and its episodes depend on, and what it was trained for
 AGENT_FIELDS = (
+    "max_difficulty",
     *("task", "encoder", "reach", "view", "channels", "num_queries", "hidden_sizes"),
     *("halting", "reward", "cell_reward", "success_reward", "steps_per_digit", "extra_steps"),
 )
@@ -39,13 +40,14 @@ def check_agent_config(config: ConfigDict) -> None:
     check_fields(config)
     check_choices(config, CHOICES)
     check_numbers(config)
-    check_positive(config, ("channels", "num_queries"))
+    check_positive(config, ("channels", "num_queries", "max_difficulty"))
     check_not_negative(config, ("cell_reward", "success_reward", "steps_per_digit", "extra_steps"))
     check_positive_lists(config, ("hidden_sizes",))
     if config.steps_per_digit + config.extra_steps < 1:
         raise UserError("config.steps_per_digit and config.extra_steps allow no step at length 1")
     check_shape(get_task(config.task))
-    check_length(config, 1, "an input of one digit")
+    longest = config.max_difficulty
+    check_length(config, longest, f"an input of config.max_difficulty={longest:,}")
     memory.require(
         BYTES_PER_NUMBER * num_params(config),
         f"a controller with config.channels={config.channels}, config.num_queries="
@@ -77,9 +79,8 @@ def num_params(config) -> int:
     """Of the controller, in plain numbers, so that none is too large to ask about."""
     game = build_game(config)
     task, channels = game.task, config.channels
-    anchors = task.num_heads + task.num_landmarks
     encoding = {
-        "local": anchors * channels,
+        "local": task.num_heads * channels,
         "attention": config.num_queries * channels,
         "recurrent": 2 * channels,
     }[config.encoder]

@@ -22,7 +22,10 @@ from main_jax.files import write_atomically
 FORMAT = "main_jax.controller.3"
 EARLIER_FORMAT = "main_jax.controller.2"
 # Fields of configs that have been; what they said was about training alone.
-RETIRED_FIELDS = {"anneal_floor", "anneal_success", "anneal_timesteps"}
+RETIRED_FIELDS = {
+    *("anneal_floor", "anneal_success", "anneal_timesteps"),
+    *("entropy_cost_start", "entropy_cost_end", "entropy_decay_timesteps"),
+}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -69,6 +69,7 @@ class Game:
     success_reward: float = 1.0
     steps_per_digit: float = 1.5
     extra_steps: int = 3
+    few_digits: float = 0.25  # the share of training inputs that are made of two digits only
     can_halt: bool = True
     oracle: bool = False
 
@@ -117,9 +118,11 @@ class Game:
         """A right tape is none as long as the episode goes on, nor when it was cut off."""
         return tape.solved(state) if self.oracle else state.halted & tape.solved(state)
 
-    def draw(self, key: jax.Array, n: jax.Array, max_n: int) -> TapeState:  # [N]
+    def draw(
+        self, key: jax.Array, n: jax.Array, max_n: int, few_digits: float = 0.0
+    ) -> TapeState:  # [N]
         """Random inputs of lengths n [N], each in an array that has room for max_n."""
-        return _draw(self, max_n, key, n)
+        return _draw(self, max_n, few_digits, key, n)
 
     def draw_for_training(
         self, key: jax.Array, num_inputs: int, max_difficulty: jax.Array, max_n: int
@@ -134,7 +137,7 @@ class Game:
             n = 1 + jnp.asarray(
                 jax.random.uniform(n_key, (num_inputs,)) * max_difficulty, jnp.int32
             )
-            return self.draw(operands_key, n, max_n)
+            return self.draw(operands_key, n, max_n, self.few_digits)
 
         return self._redraw_solved(attempt, key, num_inputs) if self.oracle else attempt(key)
 
@@ -176,10 +179,10 @@ class Game:
         return self.draw(key, jnp.full(num_inputs, length, jnp.int32), length)
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1))
-def _draw(game: Game, max_n: int, key: jax.Array, n: jax.Array) -> TapeState:  # [N]
+@functools.partial(jax.jit, static_argnums=(0, 1, 2))
+def _draw(game: Game, max_n: int, few_digits: float, key: jax.Array, n: jax.Array) -> TapeState:
     """Compiled, for whoever calls it outside of a program: step by step, it takes seconds."""
-    operands = sample_operands(game.task, key, n.shape[0], max_n)
+    operands = sample_operands(game.task, key, n.shape[0], max_n, few_digits)
     return jax.vmap(game.start)(operands, n)
 
 
@@ -196,5 +199,6 @@ def build_game(config) -> Game:
         success_reward=config.success_reward,
         steps_per_digit=config.steps_per_digit,
         extra_steps=config.extra_steps,
+        few_digits=config.few_digits,
         **HALTING[config.halting],
     )

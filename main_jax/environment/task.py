@@ -177,10 +177,22 @@ def operand_length(name: str, n):
 
 
 def sample_operands(
-    task: Task, key: jax.Array, num_inputs: int, max_n: int
+    task: Task, key: jax.Array, num_inputs: int, max_n: int, few_digits: float = 0.0
 ) -> jax.Array:  # [num_inputs, K, max_n]
+    """All digits equally likely; but for a share of the inputs, few_digits, only two of them.
+
+    Among those are the cases that random digits hardly ever make: a carry through all digits,
+    nothing to be kept, one digit repeated.
+    """
     shape = (num_inputs, task.num_operands, max_n)
     if task.sample is not None:
         return task.sample(key, shape)
     # Cheaper than randint, which draws twice as many bits to be exact where base divides no 2^32.
-    return jnp.asarray(jax.random.uniform(key, shape) * task.base, jnp.int32)
+    numbers = jax.random.uniform(key, shape) * task.base
+    digits = jnp.asarray(numbers, jnp.int32)
+    if not few_digits:
+        return digits
+    chances = jax.random.uniform(jax.random.fold_in(key, 1), (num_inputs, 3, 1, 1))
+    one, other = (jnp.asarray(chances[:, i] * task.base, jnp.int32) for i in (0, 1))
+    of_two = jnp.where(numbers - digits < 0.5, one, other)
+    return jnp.where(chances[:, 2] < few_digits, of_two, digits)

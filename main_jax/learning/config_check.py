@@ -17,8 +17,7 @@ from main_jax.learning.pace import CURRICULA
 from main_jax.learning.runtime.build import RUNTIMES
 
 _POSITIVE = (
-    *("min_difficulty", "max_difficulty", "success_window"),
-    *("entropy_cost_start", "entropy_cost_end", "entropy_decay_timesteps"),
+    *("min_difficulty", "success_window", "entropy_cost"),
     *("total_timesteps", "batch_size", "unroll_length", "learning_rate", "max_gradient_norm"),
     *("validate_every", "evaluate_every", "num_evaluation_inputs"),
     *("updates_per_call", "checkpoint_every", "checkpoints_kept"),
@@ -31,6 +30,7 @@ _NOT_NEGATIVE = (
     *("num_devices", "queue_size", "num_actor_devices"),
 )
 _FRACTIONS = (
+    "few_digits",
     "mastery",
     "explored_success",
     "discount",

@@ -4,7 +4,6 @@ from main_jax import memory
 from main_jax.controller.agent_check import (
     BYTES_PER_NUMBER,
     cell_size,
-    check_length,
     num_params,
     tape_length,
 )
@@ -18,8 +17,6 @@ PASSES = 2  # a gradient keeps what the way forward made, and makes as much agai
 
 def check_training(config) -> None:
     """Raises a UserError if it could not be counted with, or would not fit this machine."""
-    what = f"an input of config.max_difficulty={config.max_difficulty:,}"
-    check_length(config, config.max_difficulty, what)
     per_update = config.batch_size * config.unroll_length
     per_call = per_update * config.updates_per_call
     memory.require_int32(

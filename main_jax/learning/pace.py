@@ -107,17 +107,10 @@ def learning_scales(config, pace: Pace, elapsed: jax.Array) -> Scales:
     settled = (elapsed - pace.phase_began) / max(config.settle_timesteps, 1)
     return Scales(
         step_size=jnp.where(pace.phase == SETTLE, jnp.clip(1 - settled, 0, 1), 1.0),
-        entropy=jnp.where(trying, _entropy_cost(config, elapsed), 0.0),
+        entropy=jnp.where(trying, config.entropy_cost, 0.0),
         evenness=jnp.where(trying, config.evenness_cost, 0.0),
         doubt=jnp.where(trying, 0.0, config.doubt_cost),
     )
-
-
-def _entropy_cost(config, elapsed: jax.Array) -> jax.Array:
-    """From start to end over the decay time, by the same factor in equal times."""
-    share = jnp.clip(elapsed / config.entropy_decay_timesteps, 0, 1)
-    ratio = config.entropy_cost_end / config.entropy_cost_start
-    return config.entropy_cost_start * ratio**share
 
 
 def explored(config, pace: Pace) -> bool:

@@ -48,7 +48,7 @@ def validation_inputs(game: Game, max_n: int, batch: int) -> TapeState:  # [N]
     lengths = jnp.where(jnp.arange(NUM_VALIDATION_INPUTS) % 2, max_n, 0)
     lengths = jnp.where(lengths, lengths, 1 + jnp.arange(NUM_VALIDATION_INPUTS) // 2 % max_n)
     key = jax.random.fold_in(jax.random.PRNGKey(VALIDATION_SEED), batch)
-    return game.draw(key, lengths, max_n)
+    return game.draw(key, lengths, max_n, game.few_digits)
 
 
 @dataclasses.dataclass

@@ -15,7 +15,8 @@ from queue import Queue
 from ml_collections import ConfigDict
 
 import main_jax
-from main_jax.config import PAPER_PROTOCOL, with_defaults
+from main_jax.config import PAPER_CONTROLLER, PAPER_PROTOCOL, with_defaults
+from main_jax.controller.agent import Agent
 from main_jax.environment.tasks import TASKS
 from main_jax.errors import TrainingError, UserError
 from main_jax.evaluation.evaluate import evaluate
@@ -24,14 +25,16 @@ from main_jax.learning.checkpoint import load_controller
 from main_jax.learning.metrics import read_metrics
 from main_jax.learning.train import train_and_evaluate
 
+# Ours, then the paper's
 ROWS = {
-    "attention": {},
-    "no_tape_values": {"view": "no_tape_values"},
-    "no_action_history": {"view": "no_action_history"},
-    "no_action_history_tape_values": {"view": "no_action_history_tape_values"},
-    "recurrent": {"encoder": "recurrent"},
+    "local": {},
+    "attention": PAPER_CONTROLLER,
+    "no_tape_values": PAPER_CONTROLLER | {"view": "no_tape_values"},
+    "no_action_history": PAPER_CONTROLLER | {"view": "no_action_history"},
+    "no_action_history_tape_values": PAPER_CONTROLLER | {"view": "no_action_history_tape_values"},
+    "recurrent": PAPER_CONTROLLER | {"encoder": "recurrent"},
 }
-FULL_ROW = "attention"
+OUR_ROW, FULL_ROW = "local", "attention"
 PROTOCOLS = {"ours": {}, "paper": PAPER_PROTOCOL}
 # Inputs that nothing else looks at, neither in training nor when settings were chosen.
 TEST_SEED = 2
@@ -73,7 +76,7 @@ def run_config(name: RunName, config: ConfigDict) -> ConfigDict:
 
 def limited(name: RunName, config: ConfigDict, results: Path) -> ConfigDict:
     """The config of an ablation may take as long as the longest run that sees everything."""
-    if name.row == FULL_ROW or not config.stop_when_solved:
+    if name.row in (OUR_ROW, FULL_ROW) or not config.stop_when_solved:
         return config
     runs = list((results / name.protocol).glob(f"{name.task}-{FULL_ROW}-*.json"))
     if not runs:
@@ -106,11 +109,10 @@ def perform(name: RunName, config: ConfigDict, results: Path, workdirs: Path) ->
         raise TrainingError(f"run {name} was interrupted")
     controller = load_controller(str(workdir))
     final = [
-        result
+        dataclasses.asdict(result) | {"halting": halting}
+        for halting, agent in _ways_to_halt(controller.agent).items()
         for length, num_inputs in REPORTED_INPUTS.items()
-        for result in evaluate(
-            controller.agent, controller.params, (length,), num_inputs, TEST_SEED
-        )
+        for result in evaluate(agent, controller.params, (length,), num_inputs, TEST_SEED)
     ]
     rows = read_metrics(workdir)
     perfect = [row["timesteps"] for row in rows if row.get("greedy_100") == 1]
@@ -119,7 +121,7 @@ def perform(name: RunName, config: ConfigDict, results: Path, workdirs: Path) ->
         "timesteps": controller.timesteps,
         "first_perfect_at_100": perfect[0] if perfect else None,
         "training_seconds": outcome.progress.seconds,
-        "final": [dataclasses.asdict(r) for r in final],
+        "final": final,
         "best": outcome.progress.best,
         "config": json.loads(config.to_json()),
         "versions": {
@@ -129,6 +131,13 @@ def perform(name: RunName, config: ConfigDict, results: Path, workdirs: Path) ->
         },
     }
     write_atomically(path, json.dumps(result, indent=1).encode())
+
+
+def _ways_to_halt(agent: Agent) -> dict[str, Agent]:
+    """The agent as it is and, where it halts by itself, with an oracle that may end it earlier."""
+    if not agent.game.can_halt:
+        return {"oracle": agent}
+    return {"learned": agent, "oracle": agent.with_oracle()}
 
 
 class Workers:

@@ -31,9 +31,14 @@ def load_results(results: Path, protocol: str) -> dict[tuple[str, str], list[dic
     return cells
 
 
-def final_rate(run: dict, length: int, policy: str = "greedy") -> float:
+def final_rate(run: dict, length: int, policy: str = "greedy", halting: str | None = None) -> float:
+    """Halting as it was trained, if it is not said how."""
+    halting = halting or run["config"]["halting"]
+    wanted = (length, policy, halting)
     (rate,) = [
-        r["success_rate"] for r in run["final"] if (r["length"], r["policy"]) == (length, policy)
+        r["success_rate"]
+        for r in run["final"]
+        if (r["length"], r["policy"], r["halting"]) == wanted
     ]
     return rate
 
@@ -58,7 +63,7 @@ def _table(cells, tasks: list[str]) -> str:
         if any(of_tasks):
             counts = {f"**{row}, final, greedy**": [_perfect(runs) for runs in of_tasks]}
             counts |= _details(of_tasks)
-            if tasks == PAPER:
+            if tasks == PAPER and row in PAPER_COUNTS:
                 counts["paper (best)"] = [f"{count} of 10" for count in PAPER_COUNTS[row]]
             lines += [f"| {name} | " + " | ".join(values) + " |" for name, values in counts.items()]
     return "\n".join(lines) + "\n"
@@ -66,20 +71,25 @@ def _table(cells, tasks: list[str]) -> str:
 
 def _details(of_tasks: list[list[dict]]) -> dict[str, list[str]]:
     best = [_share([r["best"]["greedy_100"] == 1 for r in runs]) for runs in of_tasks]
-    first = [[r["first_perfect_at_100"] for r in runs] for runs in of_tasks]
     whole = [[r["timesteps"] for r in runs] for runs in of_tasks]
     return {
         "final, sampled": [_perfect(runs, policy="sample") for runs in of_tasks],
         "final, sampled, mean success": [_mean_sampled(runs) for runs in of_tasks],
+        "final, greedy, length 1000": [_perfect(runs, 1000) for runs in of_tasks],
+        "final, sampled, length 1000": [_perfect(runs, 1000, "sample") for runs in of_tasks],
+        "final, greedy, with the oracle": [_perfect(runs, halting="oracle") for runs in of_tasks],
+        "final, sampled, with the oracle": [
+            _perfect(runs, policy="sample", halting="oracle") for runs in of_tasks
+        ],
         "best, greedy": best,
-        "final, greedy, length 1000": [_perfect(runs, length=1000) for runs in of_tasks],
-        "median timesteps to the first perfect evaluation": [_median(steps) for steps in first],
         "median timesteps of a whole run": [_median(steps) for steps in whole],
     }
 
 
-def _perfect(runs: list[dict], length: int = 100, policy: str = "greedy") -> str:
-    return _share([final_rate(run, length, policy) == 1 for run in runs])
+def _perfect(
+    runs: list[dict], length: int = 100, policy: str = "greedy", halting: str | None = None
+) -> str:
+    return _share([final_rate(run, length, policy, halting) == 1 for run in runs])
 
 
 def _mean_sampled(runs: list[dict]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from main_jax.evaluation.adversarial import evaluate_adversarial
 from main_jax.files import write_atomically
 from main_jax.learning.checkpoint import CONTROLLER_FILE, load_controller
-from main_jax.report.table import FULL_ROW, RunName
+from main_jax.report.table import OUR_ROW, RunName
 from main_jax.report.table_report import load_results
 
 ADVERSARIAL_LENGTH = 100
@@ -21,7 +21,7 @@ def share_controllers(results: Path, workdirs: Path, protocol: str) -> list[Path
     shared = []
     for (task, row), runs in load_results(results, protocol).items():
         ended = [run for run in runs if run["timesteps"] < run["config"]["total_timesteps"]]
-        if row != FULL_ROW or not ended:
+        if row != OUR_ROW or not ended:
             continue
         run = min(ended, key=lambda run: run["seed"])
         name = RunName(protocol, task, row, run["seed"])
@@ -48,11 +48,11 @@ def _card(run: dict, folder: Path) -> str:
         f"{run['timesteps']:,} timesteps, {run['training_seconds']:.0f} s on one core, on inputs "
         f"of up to {run['config']['max_difficulty']} digits.",
         "",
-        "| length | policy | solved | mean steps |",
-        "|---:|---|---:|---:|",
+        "| length | halting | policy | solved | mean steps |",
+        "|---:|---|---|---:|---:|",
         *(
-            f"| {r['length']} | {r['policy']} | {r['solved']} of {r['num_inputs']} "
-            f"| {r['mean_steps']:.1f} |"
+            f"| {r['length']} | {r['halting']} | {r['policy']} | {r['solved']} of {r['num_inputs']}"
+            f" | {r['mean_steps']:.1f} |"
             for r in run["final"]
         ),
         "",

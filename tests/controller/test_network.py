@@ -152,14 +152,14 @@ def test_longer_tapes_are_chosen_on_more_surely_and_short_ones_no_less():
     np.testing.assert_allclose(module_logits(500), expected, rtol=1e-4)
 
 
-def test_local_encoder_takes_the_cells_at_the_anchors():
+def test_local_encoder_takes_the_cells_at_the_heads():
     cells = jnp.arange(24.0).reshape(1, 6, 4)
     context = Context(
         xi=jnp.zeros((1, 0)),
         sigma=cells,
         mask=jnp.ones((1, 6), bool),
         length=jnp.array([6]),
-        anchors=jnp.array([[-1, 3, 0]]),
+        anchors=jnp.array([[-1, 3, 0, 5, 2]]),
     )
-    encoded = LocalEncoder().apply({}, cells, context)
+    encoded = LocalEncoder(num_heads=3).apply({}, cells, context)
     np.testing.assert_array_equal(encoded[0], [0, 0, 0, 0, 12, 13, 14, 15, 0, 1, 2, 3])

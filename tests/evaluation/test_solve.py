@@ -1,19 +1,22 @@
 """Inputs of all lengths at once: as each alone, in few batches, and in the order given."""
 
+import dataclasses
+
+from main_jax.environment.tasks import TASKS
 from main_jax.evaluation.solve import BATCH_SIZES, LEAST_ROOM, _batches, solve
 from main_jax.evaluation.trace import run_episode
-from tests.helpers import small_agent, small_params
+from tests.helpers import agent_by_hand, small_agent
 
 
 def test_lines_together_are_answered_as_each_alone():
-    agent = small_agent(task="copy")
-    params = small_params(agent)
-    inputs = ["12", "7" * 20, "345", "9", "12"]
-    together = solve(agent, params, inputs)
-    assert [len(solution.output) for solution in together] == [2, 20, 3, 1, 2]
+    agent = agent_by_hand("reverse")
+    inputs = ["12", "31415926535897932384", "345", "9", "12"]
+    together = solve(agent, {}, inputs)
+    assert [solution.output for solution in together] == [text[::-1] for text in inputs]
     for text, solution in zip(inputs, together, strict=True):
-        assert solution == run_episode(agent, params, text).solution
-    assert solve(agent, params, []) == []
+        assert solution == run_episode(agent, {}, text).solution
+        assert (solution.verdict, solution.steps) == ("ok", len(text) + 1)
+    assert solve(agent, {}, []) == []
 
 
 def test_a_long_line_costs_the_short_ones_nothing():
@@ -29,8 +32,11 @@ def test_a_long_line_costs_the_short_ones_nothing():
 
 
 def test_verdict_says_who_never_stopped():
-    agent = small_agent(task="copy")
-    for solution in solve(agent, small_params(agent), ["123", "4567"]):
-        stopped = solution.steps < agent.game.step_limit(len(solution.output))
-        assert solution.finished or not stopped
-        assert solution.verdict in (("ok", "wrong") if solution.finished else ("unfinished",))
+    halts, never_halts = agent_by_hand("copy"), agent_by_hand("copy", halting="oracle")
+    never_halts = dataclasses.replace(never_halts, game=halts.game)  # and nobody else ends it
+    assert [s.verdict for s in solve(halts, {}, ["12", "345"])] == ["ok", "ok"]
+    assert [s.verdict for s in solve(never_halts, {}, ["12", "345"])] == ["unfinished"] * 2
+    wrong = dataclasses.replace(
+        halts, game=dataclasses.replace(halts.game, task=TASKS["increment"])
+    )
+    assert [s.verdict for s in solve(wrong, {}, ["12", "345"])] == ["wrong"] * 2

@@ -2,10 +2,7 @@
 
 import json
 
-import pytest
-
-from main_jax.errors import UserError
-from main_jax.learning.metrics import MetricsLog, read_metrics
+from main_jax.learning.metrics import MetricsLog
 
 
 def rows(workdir):
@@ -28,10 +25,3 @@ def test_resume_drops_what_came_after_the_checkpoint(tmp_path):
         (30, 3.5),
     ]
     assert list((tmp_path / "tensorboard").iterdir())
-
-
-@pytest.mark.parametrize("content", [b"[]\n", b'{"kind": "train"}\n'])
-def test_damaged_metrics_are_named(tmp_path, content):
-    (tmp_path / "metrics.jsonl").write_bytes(content)
-    with pytest.raises(UserError, match="metrics.jsonl is damaged"):
-        read_metrics(tmp_path)

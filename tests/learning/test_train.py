@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import types
 
 import jax
 import numpy as np
@@ -27,7 +28,6 @@ def tiny_run(workdir, calls, **overrides):
         num_evaluation_inputs=4,
         checkpoint_every=2 * STEPS_PER_CALL,
         total_timesteps=calls * STEPS_PER_CALL,
-        entropy_decay_timesteps=1,
         **overrides,
     )
     train_and_evaluate(config, workdir)
@@ -148,11 +148,11 @@ def test_actors_on_different_devices_never_share_keys():
 
 
 def record_questions(monkeypatch, answers):
-    """Answers every validation and verification from a list; what was asked, and when."""
+    """Answers all questions about validation inputs from a list; what was asked in which call."""
     asked = []
 
-    def answer(run, policy, batch):
-        asked.append((run.runtime.timesteps, policy, batch))
+    def answer(run, policy, num_batches):
+        asked.append((run.runtime.timesteps // STEPS_PER_CALL, policy))
         return answers.pop(0)
 
     monkeypatch.setattr(train.Run, "_all_solved", answer)
@@ -173,28 +173,38 @@ def phases_of(workdir):
 
 
 def test_validation_and_verification_decide(tmp_path, monkeypatch):
-    """Commits until it is right, then sharpens and settles; who fails in the end commits anew."""
-    monkeypatch.setattr(train, "VERIFICATION_BATCHES", {"greedy": 2, "sample": 1})
-    answers = [False, True, *(True, False), True, *(True, True, True)]
+    """Who fails in the end goes back to the phase that would have mended it."""
+    script = [
+        *[(2, "greedy", False), (3, "greedy", True)],  # commits until greedy actions are right
+        (4, "sample", True),  # sharpens until sampled ones are
+        (5, "greedy", False),  # settled, and not right after all: commits anew
+        *[(6, "greedy", True), (7, "sample", True)],
+        *[(8, "greedy", True), (8, "sample", False)],  # not sharp enough
+        (9, "sample", True),
+        *[(10, "greedy", True), (10, "sample", True)],  # done
+    ]
+    answers = [answer for _, _, answer in script]
     asked = record_questions(monkeypatch, answers)
     tiny_run(tmp_path, calls=20, **PHASES)
-    assert answers == []
-    call, first, second, sampled = STEPS_PER_CALL, ("greedy", 0), ("greedy", 1), ("sample", 0)
-    assert asked == [
-        (2 * call, *first),  # not yet
-        (3 * call, *first),  # right
-        (5 * call, *first),
-        (5 * call, *second),  # not so
-        (6 * call, *first),  # right again
-        (8 * call, *first),
-        (8 * call, *second),
-        (8 * call, *sampled),  # done
-    ]
+    assert asked == [(call, policy) for call, policy, _ in script] and answers == []
     assert phases_of(tmp_path) == [
-        "explore",
-        *("commit", "commit", "sharpen", "settle"),
-        *("commit", "sharpen", "settle"),
+        *("explore", "commit", "commit", "sharpen", "settle"),
+        *("commit", "sharpen", "settle", "sharpen", "settle"),
     ]
+
+
+def test_all_inputs_of_all_batches_must_be_solved(monkeypatch):
+    """Here one of the fourth batch is not."""
+
+    def solved_from(agent, params, tapes, policy, seed):
+        assert policy == "sample"
+        return np.arange(5) < (4 if seed == 3 else 5)
+
+    monkeypatch.setattr(train, "solved_from", solved_from)
+    config = small_config(task="copy")
+    runtime = types.SimpleNamespace(params={})
+    run = types.SimpleNamespace(agent=build_agent(config), runtime=runtime, config=config)
+    assert Run._all_solved(run, "sample", 3) and not Run._all_solved(run, "sample", 4)
 
 
 def test_run_that_explores_to_the_end_asks_nothing(tmp_path, monkeypatch):
@@ -204,7 +214,6 @@ def test_run_that_explores_to_the_end_asks_nothing(tmp_path, monkeypatch):
 
 
 def test_solved_run_that_is_to_go_on_does_not_stop(tmp_path, monkeypatch):
-    monkeypatch.setattr(train, "VERIFICATION_BATCHES", {"greedy": 1})
     record_questions(monkeypatch, [True] * 99)
     tiny_run(tmp_path, calls=6, stop_when_solved=False, **PHASES)
     assert len(phases_of(tmp_path)) == 6
