@@ -3,8 +3,8 @@
 One read head and one write head. As in the implementation of Collier and Beel (2018), which trains
 reliably, memory starts as a small constant. Simplified: both heads start at the first row and not
 at learned places, so that a memory with more rows is the same machine. 40 rows hold any tape of
-training, and a longer tape gets as many as it has cells: with the paper's 128 and a step size of
-1e-3, ten minutes led to 97 % of the cells of copy, and to nothing right at length 20.
+training, and a longer tape gets as many as it has cells: with the paper's 128, and a learning rate
+of 1e-3, ten minutes led to 97 % of the cells of copy, and to nothing right at length 20.
 """
 
 import jax

@@ -123,25 +123,42 @@ def forbidden(program: Program, views: Views) -> np.ndarray:  # bool[N]
 
 
 def _explain(agent: Agent, views: Views) -> Program:
-    task = agent.task
-    names, heads = list(agent.game.choices), head_names(task)
-    conditions, costs = _conditions(task, names, views)
-    reader = Reader(task, views)
+    """Without speaking of heads that no module ever reads, if that can be.
+
+    They may then go anywhere; else they keep a place for the others.
+    """
+    names, ignores = agent.game.choices, ignored_heads(agent.task)
+    called = {names[module] for module in np.unique(views.chosen)} - {HALT}
+    heads = head_names(agent.task)
+    used = [head for head in heads if not all(head in ignores[name] for name in called)]
+    try:
+        return _explain_by(agent, views, used, sorted(called))
+    except NoProgram:
+        if used == heads:
+            raise
+        return _explain_by(agent, views, heads, sorted(called))
+
+
+def _explain_by(agent: Agent, views: Views, spoken_of: list[str], called: list[str]) -> Program:
+    task, reader = agent.task, Reader(agent.task, views)
+    names, ignores = agent.game.choices, ignored_heads(task)
+    pool = list(_questions(task, spoken_of, called))
+    conditions = [Condition(question, answer) for question, _ in pool for answer in (True, False)]
+    costs = np.array([cost + extra for _, cost in pool for extra in (0.0, 0.2)])
     holds = np.stack([reader.holds(condition) for condition in conditions], axis=1)
     modules = np.stack([views.chosen == number for number in range(len(names))], axis=1)
     rules = {
         MODULE: _rules_for(MODULE, holds, conditions, costs, modules, names, [0.0] * len(names))
     }
-    targets = places([*heads, *landmark_names(task)], NEAR)
-    ignores = ignored_heads(task)
+    targets = places([*spoken_of, *landmark_names(task)], NEAR)
+    target_costs = [0.1 * abs(place.offset) for place in targets] + [ANYWHERE_COST]
     moves = views.chosen != names.index(HALT)
-    for number, head in enumerate(heads):
-        free = np.isin(views.chosen, [names.index(m) for m in names if head in ignores[m]])
-        if free.all():
+    for number, head in enumerate(head_names(task)):
+        if head not in spoken_of:
             rules[head] = (Rule((), (ANYWHERE,)),)
             continue
+        free = np.isin(views.chosen, [names.index(m) for m in names if head in ignores[m]])
         fits = np.stack([reader.went(number, place) for place in targets] + [free], axis=1)
-        target_costs = [0.1 * abs(place.offset) for place in targets] + [ANYWHERE_COST]
         options = [*targets, ANYWHERE]
         rules[head] = _rules_for(
             head, holds[moves], conditions, costs, fits[moves], options, target_costs
@@ -177,18 +194,6 @@ def _exception_first(rules: list[Rule]) -> list[Rule]:
             positive = dataclasses.replace(condition, answer=True)
             return [Rule((positive,), rules[1].targets), Rule((), rules[0].targets)]
     return rules
-
-
-def _conditions(task: Task, names, views: Views) -> tuple[list[Condition], np.ndarray]:
-    """The questions that a rule may ask, with both answers, and what each costs."""
-    # A head that some module ignores may be anywhere then, and says nothing.
-    ignores = ignored_heads(task)
-    called = {names[m] for m in np.unique(views.chosen)} - {HALT}
-    heads = [h for h in head_names(task) if not all(h in ignores[m] for m in called)]
-    pool = list(_questions(task, heads, sorted(called)))
-    conditions = [Condition(question, answer) for question, _ in pool for answer in (True, False)]
-    costs = [cost + extra for _, cost in pool for extra in (0.0, 0.2)]
-    return conditions, np.array(costs)
 
 
 def _questions(task: Task, heads: list[str], modules: list[str]):

@@ -10,9 +10,11 @@ from main_jax.errors import UserError
 from main_jax.programs import extract as extraction
 from main_jax.programs.extract import compare, extract, forbidden, fresh_inputs
 from main_jax.programs.interpreter import run
+from main_jax.programs.printer import program_text
 from main_jax.programs.program import Rule
 from main_jax.programs.traces import Reader, record
 from main_jax.programs.vocabulary import (
+    ANYWHERE,
     MODULE,
     Holds,
     Less,
@@ -23,7 +25,7 @@ from main_jax.programs.vocabulary import (
     anchor_names,
     head_names,
 )
-from tests.helpers import agent_by_hand
+from tests.helpers import ByHand, agent_by_hand
 
 
 @pytest.fixture(scope="module")
@@ -98,3 +100,20 @@ def test_fresh_inputs_are_of_every_length():
     lengths = {len(text) // 2 for batch in batches for text in batch}
     assert lengths == {*range(1, 51), 100, 300, 1000}
     assert sum(len(text) == 3 for text in batches[0]) == 100  # every input of one digit each
+
+
+class BothAtWrite(ByHand):
+    """Keeps read_2 where it writes, though no module that it calls reads there."""
+
+    def apply(self, params, context):
+        output = super().apply(params, context)
+        logits = output.head_logits
+        return output.replace(head_logits=logits.at[:, 1].set(logits[:, 2]))
+
+
+def test_a_head_that_may_go_anywhere_is_not_spoken_of():
+    agent = agent_by_hand("copy")
+    agent = dataclasses.replace(agent, controller=BothAtWrite(agent.game.choices))
+    program = extract(agent, None)
+    assert program.rules["read_2"] == (Rule((), (ANYWHERE,)),)
+    assert "read_2" not in program_text(program).replace("read_2: anywhere", "")

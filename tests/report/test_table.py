@@ -35,16 +35,23 @@ NAMES = [RunName("ours", "copy", "attention", seed) for seed in range(3)]
 def fake_result(name, rates, first):
     return {
         "protocol": name.protocol,
-        "config": {"total_timesteps": 30_000_000},
+        "config": {"total_timesteps": 30_000_000, "halting": "learned"},
         "task": name.task,
         "row": name.row,
         "seed": name.seed,
         "timesteps": 1_000_000,
         "first_perfect_at_100": first,
         "final": [
-            {"length": length, "policy": policy, "solved": int(100 * rate), "success_rate": rate}
+            {
+                "length": length,
+                "policy": policy,
+                "halting": halting,
+                "solved": int(100 * rate),
+                "success_rate": rate if halting == "learned" else 1,
+            }
             for length, rate in zip((10, 20, 100, 1000), rates, strict=True)
             for policy in ("greedy", "sample")
+            for halting in ("learned", "oracle")
         ],
         "best": {"greedy_100": 1.0 if first else rates[2]},
     }
@@ -110,11 +117,12 @@ def test_one_run_leaves_a_complete_result(tmp_path, monkeypatch):
     assert (result["task"], result["row"], result["seed"]) == ("copy", "no_tape_values", 5)
     assert result["config"]["view"] == "no_tape_values" and result["config"]["seed"] == 5
     assert result["timesteps"] == 128 and result["training_seconds"] > 0
-    assert [(r["length"], r["policy"], r["num_inputs"]) for r in result["final"]] == [
-        (2, "greedy", 3),
-        (2, "sample", 3),
-        (100, "greedy", 2),
-        (100, "sample", 2),
+    fields = ("halting", "length", "policy", "num_inputs")
+    assert [tuple(r[field] for field in fields) for r in result["final"]] == [
+        (halting, length, policy, num_inputs)
+        for halting in ("learned", "oracle")
+        for length, num_inputs in ((2, 3), (100, 2))
+        for policy in ("greedy", "sample")
     ]
     assert result["best"].keys() == {"greedy_2", "sample_2", "greedy_100", "sample_100"}
     assert result["versions"]["jax"]
@@ -153,7 +161,7 @@ def test_report_counts_every_seed_and_stands_beside_the_paper(tmp_path):
     assert rows["best, greedy"] == "3 of 3"
     assert rows["final, greedy, length 1000"] == "1 of 3"
     assert rows["paper (best)"] == "7 of 10"
-    assert rows["median timesteps to the first perfect evaluation"] == "1.00M"
+    assert rows["final, greedy, with the oracle"] == "3 of 3"
     assert rows["median timesteps of a whole run"] == "1.00M"
     assert (tmp_path / "table-ours.md").read_text() == text
     assert (tmp_path / "figure-ours.png").read_bytes().startswith(b"\x89PNG")
@@ -182,7 +190,7 @@ def test_shared_controller_is_the_first_that_passed_its_validation(tmp_path):
     config = json.loads(small_config(task="copy", total_timesteps=1000).to_json())
     params = small_params(small_agent(task="copy"))
     for seed, (timesteps, rate) in enumerate([(1000, 1), (900, 0), (800, 1)]):
-        name = RunName("ours", "copy", "attention", seed)
+        name = RunName("ours", "copy", "local", seed)
         extra = {"config": config, "timesteps": timesteps, "training_seconds": 1, "versions": {}}
         result = fake_result(name, (rate,) * 4, None) | extra
         result["final"] = [r | {"num_inputs": 100, "mean_steps": 1.0} for r in result["final"]]
@@ -193,7 +201,9 @@ def test_shared_controller_is_the_first_that_passed_its_validation(tmp_path):
     (folder,) = share_controllers(tmp_path, tmp_path / "runs", "ours")
     assert load_controller(str(folder)).timesteps == 1
     card = (folder / "card.md").read_text()
-    assert "seed 1" in card and "| 100 | greedy | 0 of 100 |" in card and "**wrong**" in card
+    assert (
+        "seed 1" in card and "| 100 | learned | greedy | 0 of 100 |" in card and "**wrong**" in card
+    )
 
 
 def test_report_goes_between_the_markers_of_a_readme(tmp_path):
