@@ -52,6 +52,11 @@ class Book:
     def has(self, family: str, name: str) -> bool:
         return name in self.answers[family]
 
+    def forget_others(self, family: str, names) -> None:
+        """What is not tried any more does not count."""
+        kept = {name: answer for name, answer in self.answers[family].items() if name in names}
+        self.answers[family] = kept
+
     def write(self, family: str, name: str, problem: str) -> None:
         self.answers[family][name] = problem
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -96,8 +101,10 @@ def try_inputs(book: Book, folder: Path, every: int) -> None:
     from tests.fault_cases import all_cases
 
     prepare(folder / "files")
-    for number, case in enumerate(all_cases(folder / "files")):
-        name = case.name.replace(f"{folder}/", "")[:200]  # which is another one every time
+    # The folder is another one every time.
+    cases = {c.name.replace(f"{folder}/", "")[:200]: c for c in all_cases(folder / "files")}
+    book.forget_others("inputs", cases)
+    for number, (name, case) in enumerate(cases.items()):
         if number % every or book.has("inputs", name):
             continue
         here = folder / f"case-{number}"
