@@ -32,7 +32,7 @@ class Case:
     @property
     def name(self) -> str:
         shown = " ".join([self.launcher, *self.arguments, self.stdin[:40].decode(errors="replace")])
-        return f"{shown} {[name for name, _ in self.files]}"[:200]
+        return f"{shown} {[name for name, _ in self.files]}"
 
 
 def all_cases(folder: Path) -> list[Case]:

@@ -9,6 +9,7 @@ from dm_env import test_utils
 from main_jax.environment.dm_env_adapter import TapeEnvironment
 from main_jax.environment.game import HALTING, Game
 from main_jax.environment.tasks import TASKS
+from main_jax.errors import UserError
 
 HALT = len(TASKS["copy"].modules)
 
@@ -62,3 +63,20 @@ def test_two_seeds_give_two_streams():
     first, second = (environment_of(max_n=6, seed=s) for s in (0, 1))
     tokens = [[e.reset().observation["tokens"] for _ in range(4)] for e in (first, second)]
     assert not np.array_equal(*tokens)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        *([99, 0, 0, 0], [-1, 0, 0, 0], [0, -5, 0, 0], [0, 0, 0, 10**6], [0, 0, 0], [0] * 5),
+        *([0.0, 0, 0, 0], [float("nan"), 0, 0, 0], [2**40, 0, 0, 0], 3, None, "0000", [True] * 4),
+    ],
+)
+def test_bad_action_is_refused_before_anything_changes(action):
+    environment = environment_of()
+    before = environment.reset().observation
+    with pytest.raises(UserError, match="action"):
+        environment.step(action)
+    after = environment.step([1, 0, 0, 1]).observation
+    assert after["module"] == 1 and (after["length"] == before["length"]).all()
+    environment.observation_spec()["heads"].validate(after["heads"])
