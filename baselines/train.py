@@ -53,6 +53,7 @@ class Run:
             "task": self.game.task.name,
             "seed": self.seed,
             "max_difficulty": self.max_difficulty,
+            "few_digits": self.game.few_digits,
             "settings": settings_of(self.system),
             "budgets": [dataclasses.asdict(budget) for budget in self.budgets],
         }

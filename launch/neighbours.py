@@ -94,7 +94,7 @@ def _train(wanted: list[tuple[str, str, int]], results: Path) -> int:
 def _runs_of_main():
     """MAIN's final controllers, greedy, as rows of the same tables; seeds as for the others."""
     from baselines.table import LENGTHS, MAIN, Spent
-    from main_jax.report.table import FULL_ROW
+    from main_jax.report.table import OUR_ROW
     from main_jax.report.table_report import final_rate, load_results
 
     return {
@@ -104,7 +104,7 @@ def _runs_of_main():
             for success in [{length: final_rate(run, length) for length in LENGTHS}]
         ]
         for (task, row), runs in load_results(Path(MAIN_RESULTS.value), "ours").items()
-        if row == FULL_ROW
+        if row == OUR_ROW
     }
 
 

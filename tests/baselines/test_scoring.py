@@ -43,6 +43,9 @@ def test_checks_are_of_training_lengths():
     counts = np.bincount(np.asarray(tapes.difficulty), minlength=6)
     assert counts.sum() == scoring.NUM_TRAINING_LENGTH_INPUTS
     assert counts[0] == 0 and counts[5:].sum() == 0 and (counts[1:5] > 80).all()
+    longest = np.asarray(tapes.seen.tokens)[np.asarray(tapes.difficulty) == 4, :4]
+    of_two_digits = np.mean([len(set(row)) <= 2 for row in longest.tolist()])
+    assert of_two_digits < 0.15  # 6.4 % of four random digits; training has a quarter more
 
 
 def test_budgets():
