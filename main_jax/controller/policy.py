@@ -50,8 +50,9 @@ def _search(weights: jax.Array, threshold: jax.Array) -> tuple[jax.Array, jax.Ar
     # On CPU, half the time of cumsum.
     cumulative = jax.lax.associative_scan(jnp.add, weights, axis=-1)
     # Sums in another order may differ in the last bit; what has no weight is never chosen.
-    threshold = jnp.minimum(threshold, jnp.nextafter(cumulative[..., -1], jnp.float32(0)))
-    index = jnp.sum(cumulative <= threshold[..., None], axis=-1)
+    reached = jnp.where(weights > 0, cumulative, 0)
+    threshold = jnp.minimum(threshold, jnp.nextafter(reached.max(axis=-1), jnp.float32(0)))
+    index = jnp.argmax(reached > threshold[..., None], axis=-1)
     before = jnp.take_along_axis(cumulative - weights, index[..., None], axis=-1)[..., 0]
     return index, threshold - before
 

@@ -225,12 +225,11 @@ def test_resumed_run_is_in_the_phase_that_it_was_in(tmp_path, monkeypatch):
     tiny_run(tmp_path / "parts", calls=2, **PHASES)
     tiny_run(tmp_path / "parts", calls=4, **PHASES)
     assert phases_of(tmp_path / "whole") == ["explore", "commit", "sharpen", "settle"]
-    for kind in ("train", "evaluation"):
-        assert lines_of(tmp_path / "whole", kind) == lines_of(tmp_path / "parts", kind)
+    assert lines_of(tmp_path / "whole", "train") == lines_of(tmp_path / "parts", "train")
 
 
 def test_validation_inputs_are_of_every_length_and_none_is_an_evaluation_input():
-    game = build_agent(small_config(task="reverse")).game
+    game = build_agent(small_config(task="reverse", few_digits=0.0)).game
 
     def texts(tapes):
         return {row.tobytes() for row in np.asarray(tapes.seen.tokens)}
