@@ -1,10 +1,14 @@
 """Before JAX is imported: four fake devices, and one compilation cache for all test processes."""
 
+import gc
 import os
 import re
 import tempfile
+from pathlib import Path
 
 import pytest
+
+MANY_MAPS = 25_000
 
 # Tests compile far more than they compute. Flags that are set already stay, so that the tests can
 # be tried with others: --xla_cpu_max_isa=AVX2, --xla_backend_optimization_level=3.
@@ -22,6 +26,22 @@ os.environ.setdefault(
 from main_jax import cli  # noqa: E402
 
 cli.prepare_host()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def room_for_programs():
+    """Forgets compiled programs before they are too many.
+
+    Each takes some of the memory maps that Linux allows a process, 65,530; without any left, XLA
+    crashes in the middle of compiling.
+    """
+    yield
+    maps = Path("/proc/self/maps")
+    if maps.exists() and maps.read_bytes().count(b"\n") > MANY_MAPS:
+        import jax
+
+        jax.clear_caches()
+        gc.collect()
 
 
 @pytest.fixture(scope="module")
