@@ -55,7 +55,7 @@ def test_what_only_looks_like_a_controller_is_refused_by_name(saved, params):
 
 
 def test_file_of_the_earlier_format_means_what_it_meant():
-    loaded = read_controller(ROOT / "results" / "controllers" / "reverse" / "controller.msgpack")
+    loaded = read_controller(ROOT / "results" / "controllers" / "subtract" / "controller.msgpack")
     config = loaded.config
     assert (config.halting, config.encoder, config.reach) == ("oracle", "attention", "anywhere")
     assert "no checksum" in loaded.warning and "oracle" in loaded.warning
