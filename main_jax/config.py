@@ -16,7 +16,7 @@ def base_config() -> ConfigDict:
     # Controller
     config.encoder = "local"  # or "attention", "recurrent"
     config.reach = "near"  # where heads may go; or "anywhere"
-    config.view = "full"  # what the controller sees: one of main_jax.controller.context.VIEWS
+    config.view = "blind_start"  # what it sees: one of main_jax.controller.context.VIEWS
     config.channels = 32
     config.num_queries = 4
     config.hidden_sizes = (128,)
@@ -94,7 +94,12 @@ def base_config() -> ConfigDict:
 
 
 # The paper's controller; ours sees and reaches only what is near its heads
-PAPER_CONTROLLER = {"encoder": "attention", "reach": "anywhere", "learning_rate": 1e-3}
+PAPER_CONTROLLER = {
+    "encoder": "attention",
+    "reach": "anywhere",
+    "view": "full",
+    "learning_rate": 1e-3,
+}
 # The paper's training where it says how: 30M timesteps at one go, a linear curriculum, an oracle.
 PAPER_PROTOCOL = {
     "curriculum": "linear",

@@ -41,12 +41,13 @@ STATES = {
 
 
 def cells_in_sight(seen):
-    """Within two cells of a previous head or a landmark, and on the tape."""
+    """Within two cells of a previous head, or at first of a landmark, and on the tape."""
+    heads, landmarks = np.asarray(seen.heads), np.asarray(seen.landmarks)
     return {
         cell
-        for anchor in (*np.asarray(seen.heads), *np.asarray(seen.landmarks))
+        for anchor in (landmarks if heads[0] < 0 else heads)
         for cell in range(anchor - 2, anchor + 3)
-        if anchor >= 0 and 0 <= cell < int(seen.length)
+        if 0 <= cell < int(seen.length)
     }
 
 
