@@ -171,7 +171,11 @@ class Game:
         for row, digits in enumerate(operands):
             for column, operand in enumerate(digits):
                 padded[row, column, : len(operand)] = task.vocabulary.encode(operand)
-        return _start_all(self, padded, lengths)
+        return self.tapes_from(padded, lengths)
+
+    def tapes_from(self, operands: np.ndarray, lengths: np.ndarray) -> TapeState:  # [N]
+        """The tapes of inputs given as digits [N, K, max_n] and their lengths [N]."""
+        return _start_all(self, operands, lengths)
 
     def fixed_inputs(self, length: int, num_inputs: int, seed: int) -> TapeState:  # [num_inputs]
         """The inputs of a seed, the same in every run and on every machine."""

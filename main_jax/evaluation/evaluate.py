@@ -148,20 +148,28 @@ def evaluate(
     results = []
     for length in lengths:
         inputs = agent.game.fixed_inputs(length, num_inputs, seed)
-        keys = jax.random.split(jax.random.PRNGKey(seed), num_inputs)
-        repeated, keys = jax.tree.map(lambda x: np.concatenate([x] * len(policies)), (inputs, keys))
-        final = run_episodes(agent, params, repeated, np.repeat(policies, num_inputs), keys, report)
-        solved = np.asarray(jax.vmap(agent.game.success)(final)).reshape(len(policies), num_inputs)
-        steps = final.steps.reshape(len(policies), num_inputs)
-        for index, name in enumerate(policies):
-            results.append(
-                LengthResult(
-                    length=length,
-                    policy=name,
-                    num_inputs=num_inputs,
-                    solved=int(solved[index].sum()),
-                    success_rate=float(solved[index].mean()),
-                    mean_steps=float(steps[index].mean()),
-                )
-            )
+        results += evaluate_on(agent, params, length, inputs, seed, policies, report)
     return results
+
+
+def evaluate_on(
+    agent: Agent, params, length: int, inputs: TapeState, seed: int, policies, report=None
+) -> list[LengthResult]:
+    """Success on inputs [N] of one length, for each way of choosing actions."""
+    count = inputs.steps.shape[0]
+    keys = jax.random.split(jax.random.PRNGKey(seed), count)
+    repeated, keys = jax.tree.map(lambda x: np.concatenate([x] * len(policies)), (inputs, keys))
+    final = run_episodes(agent, params, repeated, np.repeat(policies, count), keys, report)
+    solved = np.asarray(jax.vmap(agent.game.success)(final)).reshape(len(policies), count)
+    steps = final.steps.reshape(len(policies), count)
+    return [
+        LengthResult(
+            length=length,
+            policy=name,
+            num_inputs=count,
+            solved=int(solved[index].sum()),
+            success_rate=float(solved[index].mean()),
+            mean_steps=float(steps[index].mean()),
+        )
+        for index, name in enumerate(policies)
+    ]
