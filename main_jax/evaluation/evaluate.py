@@ -148,28 +148,32 @@ def evaluate(
     results = []
     for length in lengths:
         inputs = agent.game.fixed_inputs(length, num_inputs, seed)
-        results += evaluate_on(agent, params, length, inputs, seed, policies, report)
+        solved, steps = outcomes(agent, params, inputs, policies, seed, report)
+        results += [
+            result_of(length, name, solved[index], steps[index])
+            for index, name in enumerate(policies)
+        ]
     return results
 
 
-def evaluate_on(
-    agent: Agent, params, length: int, inputs: TapeState, seed: int, policies, report=None
-) -> list[LengthResult]:
-    """Success on inputs [N] of one length, for each way of choosing actions."""
-    count = inputs.steps.shape[0]
-    keys = jax.random.split(jax.random.PRNGKey(seed), count)
+def outcomes(
+    agent: Agent, params, inputs: TapeState, policies, seed: int, report=None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which of the inputs [N] each policy solves, bool[P, N], and in how many steps, i32[P, N]."""
+    shape = len(policies), inputs.steps.shape[0]
+    keys = jax.random.split(jax.random.PRNGKey(seed), shape[1])
     repeated, keys = jax.tree.map(lambda x: np.concatenate([x] * len(policies)), (inputs, keys))
-    final = run_episodes(agent, params, repeated, np.repeat(policies, count), keys, report)
-    solved = np.asarray(jax.vmap(agent.game.success)(final)).reshape(len(policies), count)
-    steps = final.steps.reshape(len(policies), count)
-    return [
-        LengthResult(
-            length=length,
-            policy=name,
-            num_inputs=count,
-            solved=int(solved[index].sum()),
-            success_rate=float(solved[index].mean()),
-            mean_steps=float(steps[index].mean()),
-        )
-        for index, name in enumerate(policies)
-    ]
+    final = run_episodes(agent, params, repeated, np.repeat(policies, shape[1]), keys, report)
+    solved = np.asarray(jax.vmap(agent.game.success)(final))
+    return solved.reshape(shape), final.steps.reshape(shape)
+
+
+def result_of(length: int, policy: str, solved: np.ndarray, steps: np.ndarray) -> LengthResult:
+    return LengthResult(
+        length=length,
+        policy=policy,
+        num_inputs=len(solved),
+        solved=int(solved.sum()),
+        success_rate=float(solved.mean()),
+        mean_steps=float(steps.mean()),
+    )

@@ -8,7 +8,7 @@ from main_jax.controller.agent import Agent
 from main_jax.environment.game import Game
 from main_jax.environment.tape import TapeState
 from main_jax.environment.task import Task, operand_length
-from main_jax.evaluation.evaluate import LengthResult, evaluate_on
+from main_jax.evaluation.evaluate import LengthResult, outcomes, result_of
 
 MAX_INPUTS = 10_000  # of a length that is short enough when nobody names lengths
 BATCH = 100_000  # of inputs that exist at once
@@ -28,39 +28,32 @@ def evaluate_exhaustive(
     agent: Agent, params, lengths, seed: int, policies, report=None
 ) -> list[LengthResult]:
     """Success on every input of each length, for each way of choosing actions."""
-    results = []
-    for length in lengths:
-        total = num_inputs(agent.task, length)
-        parts = [
-            evaluate_on(
-                agent, params, length, _inputs(agent.game, length, rows), seed, policies, report
-            )
-            for rows in np.array_split(np.arange(total), -(-total // BATCH))
-        ]
-        results += [_sum_of(same_policy, length) for same_policy in zip(*parts, strict=True)]
-    return results
+    counts = [num_inputs(agent.task, n) for n in lengths]
+    # Short inputs share batches, so that one program serves all lengths.
+    of_length = np.repeat(lengths, counts)
+    number = np.concatenate([np.arange(count) for count in counts])
+    solved, steps = [], []
+    for rows in np.array_split(np.arange(len(number)), -(-len(number) // BATCH)):
+        inputs = _inputs(agent.game, of_length[rows], number[rows], max(lengths))
+        parts = outcomes(agent, params, inputs, policies, seed, report)
+        solved.append(parts[0])
+        steps.append(parts[1])
+    solved, steps = np.concatenate(solved, axis=1), np.concatenate(steps, axis=1)
+    return [
+        result_of(n, name, solved[index, of_length == n], steps[index, of_length == n])
+        for n in lengths
+        for index, name in enumerate(policies)
+    ]
 
 
-def _inputs(game: Game, length: int, rows: np.ndarray) -> TapeState:  # [N]
-    """The inputs of these numbers, which are their digits written one after the other."""
+def _inputs(game: Game, n: np.ndarray, number: np.ndarray, room: int) -> TapeState:  # [N]
+    """The inputs of lengths n that have these numbers: their digits, one operand after another."""
     task = game.task
-    lengths = [operand_length(name, length) for name in task.operand_names]
-    digits = rows[:, None] // task.base ** np.arange(sum(lengths))[::-1] % task.base
-    operands = np.zeros((len(rows), task.num_operands, length), np.int32)
-    begin = 0
-    for number, count in enumerate(lengths):
-        operands[:, number, :count] = digits[:, begin : begin + count]
-        begin += count
-    return game.tapes_from(operands, np.full(len(rows), length, np.int32))
-
-
-def _sum_of(parts: tuple[LengthResult, ...], length: int) -> LengthResult:
-    count, solved = sum(p.num_inputs for p in parts), sum(p.solved for p in parts)
-    return LengthResult(
-        length=length,
-        policy=parts[0].policy,
-        num_inputs=count,
-        solved=solved,
-        success_rate=solved / count,
-        mean_steps=sum(p.mean_steps * p.num_inputs for p in parts) / count,
-    )
+    operands = np.zeros((len(n), task.num_operands, room), np.int32)
+    left = number.copy()
+    for column, name in reversed(list(enumerate(task.operand_names))):
+        for place in reversed(range(operand_length(name, room))):
+            there = np.broadcast_to(place < operand_length(name, n), n.shape)
+            operands[there, column, place] = left[there] % task.base
+            left[there] //= task.base
+    return game.tapes_from(operands, n.astype(np.int32))

@@ -23,8 +23,10 @@ def test_lengths_are_those_with_few_inputs():
 def test_inputs_are_all_that_exist(name):
     game = small_agent(task=name).game
     lengths = [1 if operand == "k" else 2 for operand in game.task.operand_names]
-    tapes = exhaustive._inputs(game, 2, np.arange(num_inputs(game.task, 2)))
-    found = {game.task.vocabulary.decode(row) for row in np.asarray(tapes.seen.tokens)}
+    count = num_inputs(game.task, 2)
+    tapes = exhaustive._inputs(game, np.full(count, 2), np.arange(count), 3)
+    used = game.task.tape_length(2)
+    found = {game.task.vocabulary.decode(row[:used]) for row in np.asarray(tapes.seen.tokens)}
     digits = "0123456789"[: game.task.base]
     operands = itertools.product(*(itertools.product(digits, repeat=n) for n in lengths))
     expected = {"".join(itertools.chain(*of_one)) for of_one in operands}
