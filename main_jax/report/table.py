@@ -43,6 +43,7 @@ PROTOCOLS = {"ours": {}, "paper": PAPER_PROTOCOL}
 TEST_SEED = 2
 # Inputs by length; fewer of the longest, which alone would take as long as training.
 REPORTED_INPUTS = {10: 100, 20: 100, 100: 100, 1000: 20}
+ADVERSARIAL = (100,)  # lengths
 RESULT_FIELDS = (
     *("task", "row", "seed", "timesteps", "best", "first_perfect_at_100"),
     *("final", "every_short_input", "adversarial"),
@@ -124,7 +125,7 @@ def perform(name: RunName, config: ConfigDict, results: Path, workdirs: Path) ->
     ]
     short = short_lengths(agent.task)
     every_short_input = evaluate_exhaustive(agent, params, short, TEST_SEED, tuple(POLICIES))
-    adversarial = evaluate_adversarial(agent, params, (100,), TEST_SEED, tuple(POLICIES))
+    adversarial = evaluate_adversarial(agent, params, ADVERSARIAL, TEST_SEED, tuple(POLICIES))
     rows = read_metrics(workdir)
     perfect = [row["timesteps"] for row in rows if row.get("greedy_100") == 1]
     result = {
