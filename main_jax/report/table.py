@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import platform
+import statistics
 import subprocess
 import sys
 import threading
@@ -83,17 +84,21 @@ def run_config(name: RunName, config: ConfigDict) -> ConfigDict:
 
 
 def limited(name: RunName, config: ConfigDict, results: Path) -> ConfigDict:
-    """The config of an ablation may take as long as the longest run that sees everything."""
+    """An ablation may take as long as the longest run that sees everything, or three of them.
+
+    Whichever is more: one that fails must have had its chance.
+    """
     if name.row in (OUR_ROW, FULL_ROW) or not config.stop_when_solved:
         return config
     runs = list((results / name.protocol).glob(f"{name.task}-{FULL_ROW}-*.json"))
     if not runs:
         raise UserError(
-            f"run {name} has the timesteps of the longest {FULL_ROW} run of {name.task}, and there "
+            f"run {name} has its timesteps from the {FULL_ROW} runs of {name.task}, and there "
             f"is none in {results}: perform the row {FULL_ROW} first"
         )
     config = config.copy_and_resolve_references()
-    config.total_timesteps = max(read_result(path)["timesteps"] for path in runs)
+    timesteps = [read_result(path)["timesteps"] for path in runs]
+    config.total_timesteps = max(*timesteps, int(3 * statistics.median(timesteps)))
     return config
 
 

@@ -97,15 +97,20 @@ def test_every_cell_of_the_grid_has_a_valid_config_of_its_own():
     assert config.restart_after == 0
 
 
-def test_ablation_takes_as_long_as_the_longest_full_run(tmp_path):
+def test_ablation_takes_as_long_as_the_longest_full_run_or_three_of_them(tmp_path):
     name = RunName("ours", "copy", "no_tape_values", 0)
     with pytest.raises(UserError, match="row attention first"):
         limited(name, base_config(), tmp_path)
-    for full, timesteps in zip(NAMES, (3_000_000, 5_000_000, 4_000_000), strict=True):
-        put_result(tmp_path, fake_result(full, (1, 1, 1, 1), 500_000) | {"timesteps": timesteps})
     other = RunName("ours", "reverse", "attention", 0)
     put_result(tmp_path, fake_result(other, (1, 1, 1, 1), 500_000) | {"timesteps": 9_000_000})
-    assert limited(name, base_config(), tmp_path).total_timesteps == 5_000_000
+    for taken, granted in (
+        ((1_000_000, 5_000_000, 1_500_000), 5_000_000),
+        ((3_000_000, 5_000_000, 4_000_000), 12_000_000),
+    ):
+        for full, timesteps in zip(NAMES, taken, strict=True):
+            result = fake_result(full, (1, 1, 1, 1), 500_000)
+            put_result(tmp_path, result | {"timesteps": timesteps})
+        assert limited(name, base_config(), tmp_path).total_timesteps == granted
     for full_length in (NAMES[0], RunName("paper", "copy", "recurrent", 0)):
         config = run_config(full_length, base_config())
         assert limited(full_length, config, tmp_path) == config
