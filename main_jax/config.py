@@ -134,8 +134,6 @@ def two_read_config() -> ConfigDict:
     # be found without learning to move the heads, so that most inputs must be longer.
     config.mastery = 0.5
     config.min_difficulty = 6
-    # The last carry may come long after the rest.
-    config.restart_after = 3_000_000
     return config
 
 

@@ -20,6 +20,9 @@ from main_jax.environment.tape import Action, TapeState
 MAX_CELLS_PER_BATCH = 2_000_000
 # From so many cells on, it is faster to look at windows alone, where a controller needs no more ...
 LONG_FOR_WINDOWS = 64
+# A step on windows costs the same on longer tapes, which take only memory: so to here, tapes of all
+# lengths are made as long, and a program less is compiled for each.
+MAX_SHARED_ROOM = 1024
 # ... or to renew what changed instead of computing all again, in batches whose encodings stay in a
 # CPU's cache.
 LONG_TAPE = 512
@@ -148,12 +151,19 @@ def evaluate(
     results = []
     for length in lengths:
         inputs = agent.game.fixed_inputs(length, num_inputs, seed)
+        inputs = tape.with_room(inputs, _shared_room(agent, lengths))
         solved, steps = outcomes(agent, params, inputs, policies, seed, report)
         results += [
             result_of(length, name, solved[index], steps[index])
             for index, name in enumerate(policies)
         ]
     return results
+
+
+def _shared_room(agent: Agent, lengths) -> int:
+    """Cells that all tapes get, so that one program serves all lengths; 0: what each one needs."""
+    room = agent.task.tape_length(max(lengths))
+    return room if windows.applies_to(agent) and room <= MAX_SHARED_ROOM else 0
 
 
 def outcomes(
