@@ -28,15 +28,15 @@ class Cells:
 ROOMY = tuple(Cells(each, more) for each in (1, 2, 3) for more in (0, 1))
 
 
-def cells_rule(path: Path, lengths: dict[Pair, int]) -> tuple[Cells, bool]:
-    """The rule, and whether some answers are shorter than it says; given each input's length."""
+def cells_rule(path: Path, lengths: dict[Pair, int]) -> Cells:
+    """The rule that fits all pairs, given the lengths of their inputs."""
     exact = _exact(lengths)
     if exact:
-        return exact, False
+        return exact
     _refuse_another_law(path, lengths)
     for rule in ROOMY:
         if all(len(pair.answer) <= rule(n) for pair, n in lengths.items()):
-            return rule, True
+            return rule
     worst = max(lengths, key=lambda pair: len(pair.answer) / lengths[pair])
     raise PairsError(
         path,

@@ -2,7 +2,6 @@
 
 import dataclasses
 import re
-import string
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,10 +9,10 @@ from main_jax.environment.modules import DIGITS, EMPTY, MODULES, get_modules
 from main_jax.environment.task import LONG_OPERANDS, SINGLE_DIGITS, Examples, Task, shortened
 from main_jax.errors import UserError
 from main_jax.induction.cells import Cells, cells_rule
-from main_jax.induction.pairs import COMMENT, Pair, PairsError
+from main_jax.induction.pairs import Pair, PairsError
 
 BASES = (2, 4, 8, 10, 16)  # the smallest that has all digits of the file is taken
-MARKS = "".join(mark for mark in string.punctuation if mark not in (EMPTY, COMMENT))
+MARKS = "!$%&*+,-/:;<=>?@^_|~"  # none that means something within a string of Python
 END_MARKS, BEGIN_MARKS = "$=;|", "*@&!"  # the first that does not stand between operands
 
 
@@ -22,7 +21,7 @@ class Form:
     """A task without examples, and what was understood of it."""
 
     task: Task
-    padded: bool  # whether answers may be shorter than their cells
+    shorter: Pair | None  # the first one whose answer leaves cells empty
     lengths: tuple[int, ...]  # of the inputs, each once
     num_pairs: int
 
@@ -48,7 +47,9 @@ class Form:
             lengths = str(self.lengths[0])
         size = {True: "n digits", False: "one digit"}
         operands = " and ".join(f"{name} of {size[name != 'k']}" for name in task.operand_names)
-        filled = ", those left over empty" if self.padded else ""
+        filled = ""
+        if self.shorter:
+            filled = f", those left over empty (as in line {self.shorter.line})"
         example = task.input_text(["12" if name != "k" else "1" for name in task.operand_names])
         example = example if task.base > 2 else example.replace("2", "0")
         return (
@@ -85,10 +86,11 @@ def infer_form(
         except UserError as error:
             raise PairsError(path, pair.line, str(error)) from error
         _check_answer(path, pair, task)
-    cells, padded = cells_rule(path, lengths)
+    cells = cells_rule(path, lengths)
+    shorter = (pair for pair, n in lengths.items() if len(pair.content) < cells(n))
     return Form(
         task=dataclasses.replace(task, target_length=cells),
-        padded=padded,
+        shorter=next(shorter, None),
         lengths=tuple(sorted(set(lengths.values()))),
         num_pairs=len(pairs),
     )
