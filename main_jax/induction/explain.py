@@ -103,10 +103,8 @@ def _by_controller(controller: SavedController, texts: list[str]) -> list[Answer
 
 
 def _write_replay(given: Given, folder: Path, unseen: list[str]) -> None:
-    """Of pairs of different lengths, the last one held out, and of inputs not in the file."""
-    by_length = sorted(given.pairs, key=lambda pair: -given.form.length(pair))
-    middle = by_length[len(by_length) // 2]
-    shown = list(dict.fromkeys([middle, *given.parts.held_out[:1], by_length[0]]))
+    """Of a pair that was learned from, one that was not, and of inputs that are not in the file."""
+    shown = [*given.parts.training[:1], *given.parts.held_out[:1]]
     register(given.form.with_examples(shown))  # with the answers of those that are shown
     controller = load_controller(str(folder / CONTROLLER_FILE))
     texts = [pair.text for pair in shown] + unseen

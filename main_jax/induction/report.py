@@ -81,7 +81,7 @@ def _shown(answer: Answer) -> str:
 def report_text(findings: Findings) -> str:
     sections = {
         f"What was learned from {findings.path.name}": _verdict(findings),
-        "Understood": findings.form.statement().splitlines(),
+        "Understood": [f"- {line}" for line in findings.form.statement().splitlines()],
         "Seen": _seen(findings),
         "The program": _program(findings),
         "Checked": _checked(findings),
@@ -150,14 +150,14 @@ def _checked(findings: Findings) -> list[str]:
 
 def _not_shown(findings: Findings) -> list[str]:
     lines = [
-        "That this is what you meant. There is no reference to compare with: it fits the pairs, "
-        "those that were held out too, and decides by the same few cells at every length. Pairs "
-        "that other algorithms fit as well cannot tell them apart.",
+        "- That this is what you meant. There is nothing to compare with but the pairs: those are "
+        "what it fits, and it decides by the same few cells at every length. Pairs that other "
+        "algorithms fit as well cannot tell them apart.",
     ]
     if findings.program is not None:
         lines.append(
-            "That the program halts on every input: the inputs above are a sample. "
-            "That controller and program are the same on all inputs, likewise."
+            "- That the program halts on every input, and that the controller does the same on "
+            "every input: what was checked is a sample."
         )
     return lines
 
