@@ -20,6 +20,9 @@ OUT = flags.DEFINE_string("out", None, "The folder for what is found; default: a
 BASE = cli.define_integer("base", None, "Of the digits; default: inferred.", lowest=2, highest=16)
 MODULES = flags.DEFINE_list("modules", None, "Modules on offer; default: all that are built in.")
 READS = cli.define_integer("reads", None, "Read heads; default: 2.", lowest=1)
+ROUNDS = cli.define_integer(
+    "rounds", 3, "How often to try again with other seeds where pairs are wrong.", lowest=1
+)
 flags.mark_flag_as_required("examples")
 WRONG, NO_PROGRAM = 1, 3
 
@@ -28,7 +31,9 @@ def main(arguments):
     cli.no_arguments(arguments)
     from main_jax.induction.induce import induce
 
-    induced = induce(EXAMPLES.value, OUT.value, BASE.value, MODULES.value, READS.value)
+    induced = induce(
+        EXAMPLES.value, OUT.value, BASE.value, MODULES.value, READS.value, ROUNDS.value
+    )
     if induced is None:  # stopped
         return
     print(f"report: {induced.report}")

@@ -24,7 +24,6 @@ from main_jax.learning.train import train_and_evaluate
 from main_jax.terminal import tell
 
 OUTCOME_FILE = "outcome.json"
-NUM_ROUNDS = 3  # over all settings, each with a seed of its own and more time
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,12 +75,15 @@ class Outcome:
         return f"{self.attempt}: {judged} ({spent})"
 
 
-def all_attempts(form: Form) -> Iterator[Attempt]:
-    """The cheaper settings first: what needs two digits at a time has, most often, two operands."""
+def all_attempts(form: Form, rounds: int) -> Iterator[Attempt]:
+    """All settings in each round, with a seed of its own and more time than in the one before.
+
+    The likelier one first: what needs two digits at a time has, most often, two operands.
+    """
     settings = list(_settings().values())
     if sum(name in LONG_OPERANDS for name in form.task.operand_names) > 1:
         settings.reverse()
-    for seed in range(NUM_ROUNDS):
+    for seed in range(rounds):
         for setting in settings:
             yield Attempt(setting, seed)
 

@@ -43,10 +43,12 @@ def induce(
     base: int | None = None,
     modules: Sequence[str] | None = None,
     reads: int | None = None,
+    rounds: int = 3,
 ) -> Induced | None:
     """Learns a program from a file of pairs; asked to stop by a signal, it returns None.
 
     Called again with the same folder, it goes on. What is not given is inferred from the pairs.
+    Where pairs are wrong, it tries again with other seeds, for so many rounds.
     """
     given = understand(Path(examples), base, modules, reads)
     folder = Path(out) if out else _fresh_folder(given.path)
@@ -57,7 +59,7 @@ def induce(
         say(f"warning: {warning}")
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / FINGERPRINT_FILE, given.fingerprint().encode())
-    outcomes = _learn(given, folder / RUNS_FOLDER)
+    outcomes = _learn(given, folder / RUNS_FOLDER, rounds)
     if outcomes is None:
         tell(f"stopped; run again with the same examples and --out={folder} to go on")
         return None
@@ -89,13 +91,13 @@ def _check_folder(folder: Path, fingerprint: str) -> None:
         raise UserError(f"{folder} is no empty folder, and no induction's either")
 
 
-def _learn(given: Given, folder: Path) -> list[attempts.Outcome] | None:
+def _learn(given: Given, folder: Path, rounds: int) -> list[attempts.Outcome] | None:
     """Attempts until one is right on all pairs it learned from and those to choose by.
 
     The last one of the list is that one, or where there is none, the best.
     """
     outcomes: list[attempts.Outcome] = []
-    for attempt in attempts.all_attempts(given.form):
+    for attempt in attempts.all_attempts(given.form, rounds):
         outcome = attempts.perform(attempt, given.form, given.parts, folder)
         if outcome is None:
             return None

@@ -41,7 +41,7 @@ def outcome(number, in_training=0, in_choosing=0):
 )
 def test_attempts_and_their_configs(tmp_path, name, first, steps_per_digit, extra_steps):
     given = given_of(tmp_path, name, lengths=range(1, 6), each=20)
-    tried = list(attempts.all_attempts(given.form))
+    tried = list(attempts.all_attempts(given.form, 3))
     assert tried[0].name == first and len({attempt.name for attempt in tried}) == 6
     assert {attempt.seed for attempt in tried[:2]} == {0}
     for attempt in tried:
@@ -71,7 +71,7 @@ def test_another_seed_where_pairs_that_choose_are_wrong(
         return outcomes[len(calls) - 1]
 
     monkeypatch.setattr(attempts, "perform", perform)
-    found = induce._learn(given, tmp_path)
+    found = induce._learn(given, tmp_path, 3)
     assert len(calls) == performed
     assert (found and found[-1]) == (None if taken is None else outcomes[taken])
     assert found is None or len(found) == performed
