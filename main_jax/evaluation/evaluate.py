@@ -15,6 +15,7 @@ from main_jax.controller.agent import Agent
 from main_jax.controller.policy import POLICIES
 from main_jax.environment import tape
 from main_jax.environment.tape import Action, TapeState
+from main_jax.errors import UserError
 
 # Bounds the memory of one device program; longer tapes run in smaller batches.
 MAX_CELLS_PER_BATCH = 2_000_000
@@ -148,6 +149,8 @@ def evaluate(
     agent: Agent, params, lengths, num_inputs: int, seed: int, policies=tuple(POLICIES), report=None
 ) -> list[LengthResult]:
     """Success on fixed inputs of each length, for each way of choosing actions."""
+    if agent.task.reference is None and agent.task.examples is None:
+        raise UserError(f"nobody knows the answers of task {agent.task.name!r}")
     results = []
     for length in lengths:
         inputs = agent.game.fixed_inputs(length, num_inputs, seed)

@@ -8,6 +8,7 @@ from main_jax.controller.agent import Agent
 from main_jax.environment.game import Game
 from main_jax.environment.tape import TapeState
 from main_jax.environment.task import Task, operand_length
+from main_jax.errors import UserError
 from main_jax.evaluation.evaluate import LengthResult, outcomes, result_of
 
 MAX_INPUTS = 10_000  # of a length that is short enough when nobody names lengths
@@ -28,6 +29,8 @@ def evaluate_exhaustive(
     agent: Agent, params, lengths, seed: int, policies, report=None
 ) -> list[LengthResult]:
     """Success on every input of each length, for each way of choosing actions."""
+    if agent.task.reference is None:
+        raise UserError(f"task {agent.task.name!r} has no reference that knows every answer")
     counts = [num_inputs(agent.task, n) for n in lengths]
     # Short inputs share batches, so that one program serves all lengths.
     of_length = np.repeat(lengths, counts)
