@@ -16,7 +16,7 @@ def base_config() -> ConfigDict:
     # Controller
     config.encoder = "local"  # or "attention", "recurrent"
     config.reach = "near"  # where heads may go; or "anywhere"
-    config.view = "full"  # what the controller sees: one of main_jax.controller.context.VIEWS
+    config.view = "blind_start"  # what it sees: one of main_jax.controller.context.VIEWS
     config.channels = 32
     config.num_queries = 4
     config.hidden_sizes = (128,)
@@ -62,12 +62,12 @@ def base_config() -> ConfigDict:
     config.wrong_halt_price = 3.0  # ... and later; from the start, it would keep from ever halting
     config.explored_success = 0.9  # at every length; ends exploring
     config.sharpen_timesteps = 100_000  # 0: explore to the end
-    config.doubt_cost = 0.5  # times the mean doubt of module and heads, from sharpening on
-    config.settle_timesteps = 50_000
+    config.doubt_cost = 1.0  # times the mean doubt of module and heads, from sharpening on
+    config.settle_timesteps = 40_000
 
-    # A run that has found a wrong habit rarely leaves it. One that is still exploring after so
+    # A run that has found a wrong habit rarely leaves it. One that explores, or commits, for so
     # many timesteps starts over, from new parameters and within total_timesteps. 0: never
-    config.restart_after = 3_000_000
+    config.restart_after = 1_500_000
 
     # Evaluation, on inputs that are never trained on
     config.evaluate_every = 500_000  # timesteps
@@ -94,7 +94,12 @@ def base_config() -> ConfigDict:
 
 
 # The paper's controller; ours sees and reaches only what is near its heads
-PAPER_CONTROLLER = {"encoder": "attention", "reach": "anywhere", "learning_rate": 1e-3}
+PAPER_CONTROLLER = {
+    "encoder": "attention",
+    "reach": "anywhere",
+    "view": "full",
+    "learning_rate": 1e-3,
+}
 # The paper's training where it says how: 30M timesteps at one go, a linear curriculum, an oracle.
 PAPER_PROTOCOL = {
     "curriculum": "linear",
@@ -129,8 +134,6 @@ def two_read_config() -> ConfigDict:
     # be found without learning to move the heads, so that most inputs must be longer.
     config.mastery = 0.5
     config.min_difficulty = 6
-    # The last carry may come long after the rest.
-    config.restart_after = 5_000_000
     return config
 
 

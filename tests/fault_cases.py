@@ -368,7 +368,7 @@ def _signed_nonsense(content: bytes, params: dict, config) -> Iterator[tuple[str
     for name, change in changes.items():
         inside = serialization.msgpack_serialize(whole | change)
         signed = {"sha256": hashlib.sha256(inside).digest(), "content": inside}
-        yield name, serialization.msgpack_serialize({"format": "main_jax.controller.3"} | signed)
+        yield name, serialization.msgpack_serialize({"format": "main_jax.controller.4"} | signed)
 
 
 def _with_bias(params: dict, change) -> dict:

@@ -4,11 +4,15 @@ import jax
 import jax.numpy as jnp
 from flax import struct
 
-from main_jax.environment.tape import Observation
+from main_jax.environment.tape import NONE_YET, Observation
 from main_jax.environment.task import Task
 
-# What of the action history and of the tape each view shows
+UNSEEN = -1  # a token that is no token
+
+# What of the action history and of the tape each view shows. Ours shows tokens once heads stand
+# somewhere: where to begin must not depend on digits that happen to stand near the landmarks.
 VIEWS = {
+    "blind_start": {"past_module", "past_values", "past_heads", "tokens", "not_at_first"},
     "full": {"past_module", "past_values", "past_heads", "tokens"},
     "no_tape_values": {"past_module", "past_values", "past_heads"},
     "no_action_history": {"tokens"},
@@ -21,7 +25,7 @@ class Context(struct.PyTreeNode):
     sigma: jax.Array  # f32[L, S], zero rows for padding
     mask: jax.Array  # bool[L], the cells in use
     length: jax.Array  # i32[], how many they are
-    anchors: jax.Array  # i32[A], the previous heads, NONE_YET at first, and the landmarks
+    anchors: jax.Array  # i32[A], see below
 
 
 def observe(task: Task, view: str, seen: Observation) -> Context:
@@ -36,7 +40,13 @@ def observe(task: Task, view: str, seen: Observation) -> Context:
 
 
 def anchors(seen: Observation) -> jax.Array:  # i32[A]
-    return jnp.concatenate([seen.heads, seen.landmarks])
+    """The previous heads, then the landmarks: from these a first step sets out, later ones do not.
+
+    What is not there is NONE_YET. Heads that may leap to a landmark at any time learn to go to
+    digits there that look like what they seek, and so past those in between.
+    """
+    landmarks = jnp.where(seen.heads[0] == NONE_YET, seen.landmarks, NONE_YET)
+    return jnp.concatenate([seen.heads, landmarks])
 
 
 def observe_past(task: Task, view: str, seen: Observation) -> jax.Array:
@@ -59,6 +69,8 @@ def observe_cells(
     channels = [cells[:, None] == seen.landmarks]
     if "tokens" in VIEWS[view]:
         tokens = seen.tokens[jnp.where(mask, cells, 0)]
+        if "not_at_first" in VIEWS[view]:
+            tokens = jnp.where(seen.heads[0] == NONE_YET, UNSEEN, tokens)
         channels.append(tokens[:, None] == jnp.arange(task.vocabulary.size))
     if "past_heads" in VIEWS[view]:
         channels.append(cells[:, None] == seen.heads)

@@ -19,7 +19,7 @@ from main_jax.controller.agent_check import AGENT_FIELDS, check_agent_config, ne
 from main_jax.errors import UserError
 from main_jax.files import write_atomically
 
-FORMAT = "main_jax.controller.3"
+FORMAT = "main_jax.controller.4"
 EARLIER_FORMAT = "main_jax.controller.2"
 # Fields of configs that have been; what they said was about training alone.
 RETIRED_FIELDS = {

@@ -175,12 +175,16 @@ class Game:
             for column, operand in enumerate(digits):
                 padded[row, column, : len(operand)] = task.vocabulary.encode(operand)
         if task.reference is not None:
-            return _start_all(self, padded, lengths, None)
+            return self.tapes_from(padded, lengths)
         answers = np.full((len(inputs), task.target_length(padded.shape[2])), UNKNOWN, np.int32)
         for row, digits in enumerate(operands):
             tokens = task.vocabulary.encode(task.answer(digits) or "")
             answers[row, : len(tokens)] = tokens
         return _start_all(self, padded, lengths, answers)
+
+    def tapes_from(self, operands: np.ndarray, lengths: np.ndarray) -> TapeState:  # [N]
+        """The tapes of inputs given as digits [N, K, max_n] and their lengths [N]."""
+        return _start_all(self, operands, lengths, None)
 
     def fixed_inputs(self, length: int, num_inputs: int, seed: int) -> TapeState:  # [num_inputs]
         """The inputs of a seed, the same in every run and on every machine."""

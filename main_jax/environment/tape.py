@@ -85,6 +85,15 @@ def start(
     )
 
 
+def with_room(tapes: TapeState, room: int) -> TapeState:  # [N]
+    """The same tapes in arrays of at least so many cells."""
+    more = ((0, 0), (0, max(0, room - tapes.target.shape[1])))
+    return tapes.replace(
+        seen=tapes.seen.replace(tokens=jnp.pad(tapes.seen.tokens, more)),
+        target=jnp.pad(tapes.target, more, constant_values=NOT_A_TARGET),
+    )
+
+
 def _shift_right(values: jax.Array, position, cells: jax.Array) -> jax.Array:
     return values[jnp.clip(cells - position, 0, values.shape[0] - 1)]
 

@@ -1,5 +1,6 @@
 """ξ and σ as the paper writes them, and the views that hide parts of them."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -33,13 +34,26 @@ def test_full_context_is_the_papers():
     np.testing.assert_array_equal(values.reshape(3, 12).argmax(1), COPY.vocabulary.encode("121"))
     np.testing.assert_array_equal(context.mask, [True] * 5 + [False] * 2)
     assert int(context.length) == 5
-    np.testing.assert_array_equal(context.anchors, [0, 1, 3, 2, 0, 4])
+    np.testing.assert_array_equal(context.anchors, [0, 1, 3, -1, -1, -1])
 
 
 def test_nothing_of_the_past_at_the_start():
     context = observe(COPY, "full", tape_of(COPY, "12"))
+    np.testing.assert_array_equal(context.anchors, [-1, -1, -1, 2, 0, 4])
     assert not np.any(context.xi)
     assert not np.any(context.sigma[:, -3:])
+
+
+def test_our_view_shows_no_token_before_heads_stand_somewhere():
+    start, later = tape_of(COPY, "12"), after_one_step()
+    hidden, full = (observe(COPY, view, start).sigma for view in ("blind_start", "full"))
+    assert not np.any(hidden[:, 3:15]) and np.all(full[:5, 3:15].sum(axis=1) == 1)
+    np.testing.assert_array_equal(hidden[:, :3], full[:, :3])
+    for one, other in zip(
+        *(jax.tree.leaves(observe(COPY, view, later)) for view in ("blind_start", "full")),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one, other)
 
 
 def change_tokens_off_heads(seen):
