@@ -8,26 +8,17 @@ from main_jax.environment.tasks import register
 from main_jax.evaluation.solve import solve
 from main_jax.files import write_atomically
 from main_jax.induction.attempts import Outcome, wrong_pairs
-from main_jax.induction.checks import (
-    Answer,
-    longer_inputs,
-    run_program,
-    unseen_inputs,
-    wrong_answers,
-)
+from main_jax.induction.candidates import choose_program
+from main_jax.induction.checks import Answer, run_program, unseen_inputs, wrong_answers
 from main_jax.induction.given import Given
 from main_jax.induction.report import Findings, Part, report_text, task_file
 from main_jax.learning.checkpoint import CONTROLLER_FILE, load_controller
-from main_jax.programs.extract import Comparison, NoProgram, compare, extract
 from main_jax.programs.printer import program_text
-from main_jax.programs.program import to_json
-from main_jax.programs.python_file import python_file
 from main_jax.report.replay import record, write_replay
 from main_jax.terminal import tell
 
 RUNS_FOLDER = "training"
-PROGRAM_FILE, REPORT_FILE, REPLAY_FILE = "program.py", "report.md", "replay.html"
-TASK_FILE = "task.py"
+REPORT_FILE, REPLAY_FILE, TASK_FILE = "report.md", "replay.html", "task.py"
 
 
 def explain(
@@ -47,9 +38,9 @@ def _find_out(
     given: Given, folder: Path, controller: SavedController, outcomes: list[Outcome]
 ) -> Findings:
     form, task = given.form, given.form.task
-    rules, comparison, problem = _extract(folder, controller)
-    path = folder / PROGRAM_FILE if rules else None
-    tell("checking all pairs, and longer inputs")
+    candidate, problem = choose_program(given, folder, controller)
+    path = candidate and candidate.path
+    tell("checking all pairs")
     parts = [
         Part(
             name=name,
@@ -66,32 +57,12 @@ def _find_out(
         warnings=given.warnings(),
         outcomes=outcomes,
         parts=parts,
-        program=rules,
+        program=candidate and program_text(candidate.program),
         no_program=problem,
-        comparison=comparison,
-        longer=run_program(path, longer_inputs(task)) if path else [],
+        comparison=candidate and candidate.comparison,
+        longer=candidate.longer if candidate else [],
         unseen=run_program(path, unseen) if path else _by_controller(controller, unseen),
     )
-
-
-def _extract(
-    folder: Path, controller: SavedController
-) -> tuple[str | None, Comparison | None, str]:
-    """Writes the program; returns its rules and how it compares, or why there is none."""
-    tell("extracting the program")
-    try:
-        program = extract(controller.agent, controller.params)
-    except NoProgram as problem:
-        for name in (PROGRAM_FILE, "program.json"):
-            (folder / name).unlink(missing_ok=True)  # of an earlier version of the extraction
-        return None, None, str(problem)
-    rules = program_text(program)
-    tell("comparing it with its controller")
-    comparison = compare(controller.agent, controller.params, program)
-    summary = f"{rules}\n\nWhat is known of it, and what is not, stands in {REPORT_FILE}."
-    write_atomically(folder / PROGRAM_FILE, python_file(program, summary).encode())
-    write_atomically(folder / "program.json", to_json(program).encode())
-    return rules, comparison, ""
 
 
 def _by_controller(controller: SavedController, texts: list[str]) -> list[Answer]:

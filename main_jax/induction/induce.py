@@ -16,7 +16,8 @@ from pathlib import Path
 from main_jax.errors import UserError
 from main_jax.files import write_atomically
 from main_jax.induction import attempts
-from main_jax.induction.explain import PROGRAM_FILE, REPORT_FILE, RUNS_FOLDER, explain
+from main_jax.induction.candidates import PROGRAM_FILE
+from main_jax.induction.explain import REPORT_FILE, RUNS_FOLDER, explain
 from main_jax.induction.given import Given, understand
 from main_jax.learning.checkpoint import load_controller
 from main_jax.report.front_door import Controller

@@ -66,13 +66,16 @@ class NoProgram(UserError):
     """No short list of rules explains what the controller does."""
 
 
-def extract(agent: Agent, params) -> Program:
-    """The program of a controller that halts by itself."""
-    task = agent.task
+def extract(agent: Agent, params, batches: list[list[str]] | None = None) -> Program:
+    """The program of a controller that halts by itself, by what it does on batches of inputs.
+
+    Where none are given, they are those on which it can be seen at its best and at its worst.
+    """
     if not agent.game.can_halt:
         raise UserError("a program needs a controller that halts by itself: halting=learned")
     randomness = random.Random(0)
-    seen = joined([record(agent, params, texts)[0] for texts in training_inputs(task)]).unique()
+    batches = batches or training_inputs(agent.task)
+    seen = joined([record(agent, params, texts)[0] for texts in batches]).unique()
     chosen = np.sort(randomness.sample(range(seen.count), min(SAMPLE_SIZE, seen.count)))
     sample = seen.take(chosen)
     for _ in range(MAX_ROUNDS):

@@ -8,7 +8,6 @@ from main_jax.environment.task import LONG_OPERANDS, Task, operand_length
 from main_jax.evaluation.adversarial import adversarial_inputs
 
 MOST_EXHAUSTIVE = 1200
-MOST_EXAMPLES = 1000
 
 
 def training_inputs(task: Task) -> list[list[str]]:
@@ -22,8 +21,6 @@ def training_inputs(task: Task) -> list[list[str]]:
     for batch, n in ((1, 4), (1, 5), (1, 6), (1, 8), (1, 12), (2, 20), (2, 30), (3, 100)):
         batches[batch] += random_inputs(task, n, 60 if n <= 12 else 10, randomness)
         batches[batch] += adversarial_inputs(task, n).values()
-    if task.examples is not None:
-        batches.append(list(task.examples.answers)[:MOST_EXAMPLES])
     return batches
 
 
