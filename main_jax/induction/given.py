@@ -12,6 +12,8 @@ from main_jax.induction.form import Form, infer_form
 from main_jax.induction.pairs import Pair, read_pairs
 from main_jax.induction.parts import Parts, split
 
+SHORT = 6  # digits: of shorter inputs, a head sees both ends from anywhere
+
 
 @dataclasses.dataclass(frozen=True)
 class Given:
@@ -26,6 +28,9 @@ class Given:
         if len(self.form.lengths) == 1:
             n = self.form.lengths[0]
             found.append(f"every input has the length {n}: nothing tells how it goes on")
+        longest = max(map(self.form.length, self.parts.training))
+        if longest < SHORT:
+            found.append(f"inputs of up to {longest} digits hardly tell how longer ones go on")
         if not self.parts.held_out:
             found.append(f"{len(self.pairs)} pairs are too few to hold any out")
         return found

@@ -71,6 +71,8 @@ class Findings:
         if self.program is not None:
             halted = len(self.longer) - len(self.failures)
             lines.append(f"it stops on {halted} of {len(self.longer)} longer inputs")
+            other, steps = self.comparison.disagreements, self.comparison.steps
+            lines.append(f"its controller does something else in {other:,} of {steps:,} steps")
         return "\n".join([*lines, "not in the file; is this what you meant?", *looks])
 
 

@@ -212,20 +212,22 @@ def test_from_pairs_to_a_program_that_runs_alone(tmp_path, cheap, monkeypatch):
     )
     folder = tmp_path / "out"
     induced = main_jax.induce(path, folder, modules=["Identity"])
-    assert induced.problem is None and induced.fits
-    assert induced.controller.solve("3210").output == "3210"
-    text = "0123" * 30
-    command = [sys.executable, "-I", "program.py", "3", text]
+    # So short inputs do not tell what to do with long ones; on these it must be as it says.
+    texts = list(dict.fromkeys(line.split("\t")[0] for line in path.read_text().splitlines()))
+    command = [sys.executable, "-I", "program.py", *texts]
     result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    assert [line.split("\t")[:2] for line in result.stdout.splitlines()] == [["3", "3"], [text] * 2]
-    assert "A program that is right on every pair" in induced.report.read_text()
+    answers = [line.split("\t")[:2] for line in result.stdout.splitlines()]
+    assert induced.fits == (answers == [[text, text] for text in texts])
+    assert induced.fits, induced.problem
+    report = induced.report.read_text()
+    assert "| held out | 6 of 6 | 6 of 6 |" in report
+    assert "inputs of up to 4 digits hardly tell" in report
     page = (folder / "replay.html").read_text()
     assert '"solved": true' in page or '"solved":true' in page
     # The controller plays on, and nobody claims to know the answer.
     given = (f"--checkpoint={folder}", f"--task_file={folder / 'task.py'}", "123")
     result = launch("solve", *given)
-    assert result.stdout.startswith("123\t123\tstopped\t"), result.stderr
+    assert result.stdout.startswith("123\t") and "\tstopped\t" in result.stdout, result.stderr
     # What was trained once is not trained again.
     monkeypatch.setattr(attempts, "train_and_evaluate", None)
     given = understand(path, None, ["Identity"], None)
