@@ -12,7 +12,8 @@ from pathlib import Path
 from main_jax.controller.agent import Agent
 from main_jax.files import write_atomically
 from main_jax.programs.certificate import certificate_to_json
-from main_jax.programs.extract import NoProgram, compare, extract
+from main_jax.programs.explanation import NoProgram
+from main_jax.programs.extract import compare, extract
 from main_jax.programs.printer import program_text, specification_text
 from main_jax.programs.program import to_json
 from main_jax.programs.python_file import python_file

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from main_jax.controller import policy
+from main_jax.controller import policy, windows
 from main_jax.controller.agent import Agent
 from main_jax.controller.network import NEAR
 from main_jax.environment import tape
@@ -55,7 +55,10 @@ class Views:
         return Views(**fields)
 
     def unique(self) -> "Views":
-        columns = [getattr(self, f.name).reshape(self.count, -1) for f in dataclasses.fields(self)]
+        """Without steps that looked the same from the previous heads, and did the same."""
+        heads = self.moves.shape[1]
+        seen = self.module, self.tokens[:, :heads], self.distances[:, :heads]
+        columns = [field.reshape(self.count, -1) for field in (*seen, self.chosen, self.moves)]
         rows = np.concatenate([column.astype(np.int8) for column in columns], axis=1)
         _, first = np.unique(rows, axis=0, return_index=True)
         return self.take(np.sort(first))
@@ -71,7 +74,7 @@ def _record(agent: Agent, params, tapes: TapeState, num_steps: int):
     """Greedy episodes; the arrays are [num_steps, N, ...]."""
 
     def step(tapes, _):
-        actions = jax.vmap(policy.greedy)(agent(params, tapes.seen))
+        actions = jax.vmap(policy.greedy)(_decide(agent, params, tapes.seen))
         ended = jax.vmap(agent.game.ended)(tapes)
         seen = jax.vmap(functools.partial(_view, agent.task))(tapes, actions)
 
@@ -82,6 +85,12 @@ def _record(agent: Agent, params, tapes: TapeState, num_steps: int):
 
     final, (live, seen) = lax.scan(step, tapes, None, length=num_steps)
     return jax.vmap(agent.game.success)(final), live, seen
+
+
+def _decide(agent: Agent, params, seen):
+    if windows.applies_to(agent):  # as agent(...) says, at a cost that no tape's length adds to
+        return windows.decide(agent, params, seen)
+    return agent(params, seen)
 
 
 def _view(task, state: TapeState, action) -> tuple:
