@@ -37,15 +37,15 @@ class NoProgram(UserError):
     """No short list of rules explains what the controller does."""
 
 
-def explain(game: Game, views: Views) -> Program:
+def explain(game: Game, views: Views, every_head: bool = False) -> Program:
     """Without speaking of heads that no module ever reads, if that can be.
 
-    They may then go anywhere; else they keep a place for the others.
+    They may then go anywhere; else, or if every head is asked for, they go where rules say.
     """
     names, ignores = game.choices, ignored_heads(game.task)
     called = {names[module] for module in np.unique(views.chosen)} - {HALT}
     heads = head_names(game.task)
-    used = [head for head in heads if not all(head in ignores[name] for name in called)]
+    used = [h for h in heads if every_head or not all(h in ignores[name] for name in called)]
     try:
         return _Explanation(game, views, used, sorted(called)).program()
     except NoProgram:
@@ -75,7 +75,9 @@ class _Explanation:
         rules = self._rules(MODULE, self.later, RECEPTIVE_FIELD, allowed, names, [0.0] * len(names))
         first = {names[module] for module in self.first.chosen}
         reader = Reader(self.task, self.first)
-        for rule in rules:  # the first step needs no rule of its own where another one does the same
+        for (
+            rule
+        ) in rules:  # the first step needs no rule of its own where another one does the same
             applies = [reader.holds(condition) for condition in rule.guard]
             if np.all(applies) and first == set(rule.targets):
                 return rules
@@ -113,10 +115,11 @@ class _Explanation:
         if found is None:
             pairs = _pairs(allowed)
             options += [
-                ((targets[a], targets[b]), OPEN_CHOICE_COST + costs[a] + costs[b])
-                for a, b in pairs
+                ((targets[a], targets[b]), OPEN_CHOICE_COST + costs[a] + costs[b]) for a, b in pairs
             ]
-            both = np.stack([allowed[:, a] | allowed[:, b] for a, b in pairs], axis=1)
+            closed = views.closed[:, [MODULE, *head_names(self.task)].index(choice)]
+            both = [_either(allowed[:, a], allowed[:, b], closed) for a, b in pairs]
+            both = np.stack(both, axis=1)
             allowed = np.concatenate([allowed, both], axis=1)
             costs = np.array([cost for _, cost in options])
             found = shortest_list(Problem(holds, condition_costs, allowed, costs))
@@ -144,6 +147,10 @@ class _Explanation:
 def _pairs(allowed: np.ndarray) -> list[tuple[int, int]]:
     common = np.argsort(-allowed.sum(axis=0), kind="stable")[:MOST_PAIRED]
     return list(itertools.combinations(sorted(common), 2))
+
+
+def _either(one: np.ndarray, other: np.ndarray, closed: np.ndarray) -> np.ndarray:
+    return np.where(closed, one & other, one | other)
 
 
 def _beginning_with(targets: tuple[Target, ...], rules: tuple[Rule, ...]) -> tuple[Rule, ...]:

@@ -7,6 +7,7 @@ what it must explain.
 
 import dataclasses
 import random
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -16,12 +17,14 @@ from main_jax.errors import UserError
 from main_jax.programs.counterexample import find_counterexample
 from main_jax.programs.explanation import NoProgram, explain
 from main_jax.programs.inputs import fresh_inputs, training_inputs
+from main_jax.programs.open_choices import short_texts, where_nothing_else_does
 from main_jax.programs.program import Program
 from main_jax.programs.traces import Reader, Views, joined, record
 from main_jax.programs.vocabulary import ANYWHERE, MODULE, head_names
 
 MAX_ROUNDS = 12
 SAMPLE_SIZE = 1500
+FIRST_SEED = 1000  # of the inputs that rounds look at; those that count come from others
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,36 +44,44 @@ class Comparison:
         )
 
 
-def extract(agent: Agent, params) -> Program:
-    """The program of a controller that halts by itself."""
-    task = agent.task
+def extract(agent: Agent, params, every_head: bool = False) -> Program:
+    """The program of a controller that halts by itself.
+
+    Of heads that no module reads it says nothing, unless every head is asked for.
+    """
     if not agent.game.can_halt:
         raise UserError("a program needs a controller that halts by itself: halting=learned")
-    randomness = random.Random(0)
-    seen = joined([record(agent, params, texts)[0] for texts in training_inputs(task)]).unique()
-    chosen = np.sort(randomness.sample(range(seen.count), min(SAMPLE_SIZE, seen.count)))
-    sample = seen.take(chosen)
-    for _ in range(MAX_ROUNDS):
-        program = explain(agent.game, sample)
-        missed = forbidden(program, seen)
-        if missed.any():
-            rows = np.flatnonzero(missed)
-            sample = joined([sample, seen.take(rows[:: max(1, len(rows) // 200)])]).unique()
-            continue
-        wrong = find_counterexample(program, thorough=False)
-        if wrong is None:
+    seen = _record_all(agent, params, training_inputs(agent.task)).unique()
+    chosen = random.Random(0).sample(range(seen.count), min(SAMPLE_SIZE, seen.count))
+    sample = seen.take(np.sort(chosen))
+    for number in range(MAX_ROUNDS):
+        program = explain(agent.game, sample, every_head)
+        news = next((n for n in _news(agent, params, program, seen, number) if n.count), None)
+        if news is None:
             return program
-        more, solved = record(agent, params, [wrong.text])
-        if not solved.all() or not _brings_news(sample, more):
-            return program
-        seen = joined([seen, more]).unique()
-        sample = joined([sample, more]).unique()
+        sample = joined([sample, news]).unique()
     raise NoProgram(f"no program after {MAX_ROUNDS} rounds")
 
 
-def _brings_news(sample: Views, more: Views) -> bool:
-    """Whether more views bring anything new."""
-    return joined([sample, more]).unique().count > sample.count
+def _record_all(agent: Agent, params, batches: list[list[str]]) -> Views:
+    return joined([record(agent, params, texts)[0] for texts in batches])
+
+
+def _news(agent: Agent, params, program: Program, seen: Views, number: int) -> Iterator[Views]:
+    """What a better program would explain, as far as one has to look for it."""
+    yield _some(seen.take(forbidden(program, seen)))
+    fresh = _record_all(agent, params, fresh_inputs(agent.task, seed=FIRST_SEED + number))
+    yield _some(fresh.take(forbidden(program, fresh)))
+    wrong = find_counterexample(program, thorough=False)
+    if wrong is not None:
+        followed = record(agent, params, [wrong.text])[0]
+        yield followed.take(forbidden(program, followed))
+        texts = short_texts(agent.task)
+        yield where_nothing_else_does(program, record(agent, params, texts)[0], texts)
+
+
+def _some(views: Views) -> Views:
+    return views.take(slice(None, None, max(1, views.count // 200)))
 
 
 def forbidden(program: Program, views: Views) -> np.ndarray:  # bool[N]

@@ -96,6 +96,11 @@ class Prover:
                 if possible(solver, *denial):
                     yield f"{name}, {path.module} by rules {path.fired}: {what}"
 
+    def assuming(self, phase: Phase, invariant: Invariant):
+        """A solver that assumes the facts of a phase, and the state that they are about."""
+        state = self._state(phase)
+        return self._solver(phase, state, invariant), state
+
     def possible_paths(self, phase: Phase | None, invariant: Invariant) -> Iterator[Path]:
         """Those that the facts of a phase leave open."""
         state = self._state(phase)
