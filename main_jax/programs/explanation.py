@@ -47,19 +47,19 @@ def explain(game: Game, views: Views, every_head: bool = False) -> Program:
     heads = head_names(game.task)
     used = [h for h in heads if every_head or not all(h in ignores[name] for name in called)]
     try:
-        return _Explanation(game, views, used, sorted(called)).program()
+        return _Explanation(game, views, used, sorted(called), not every_head).program()
     except NoProgram:
         if used == heads:
             raise
-        return _Explanation(game, views, heads, sorted(called)).program()
+        return _Explanation(game, views, heads, sorted(called), True).program()
 
 
 class _Explanation:
-    """By rules that speak of some heads alone."""
+    """By rules that speak of some heads alone; those that a module ignores may be set free."""
 
-    def __init__(self, game: Game, views: Views, spoken_of: list[str], called: list[str]):
+    def __init__(self, game: Game, views: Views, spoken_of: list[str], called: list[str], free):
         self.game, self.task = game, game.task
-        self.spoken_of, self.called = spoken_of, called
+        self.spoken_of, self.called, self.free = spoken_of, called, free
         self.first, self.later = (views.take(w) for w in (views.module < 0, views.module >= 0))
 
     def program(self) -> Program:
@@ -91,7 +91,7 @@ class _Explanation:
         targets = places(self.spoken_of, NEAR)
         reader = Reader(self.task, moving)
         ignoring = [i for i, m in enumerate(names) if head in ignored_heads(self.task)[m]]
-        free = np.isin(moving.chosen, ignoring)
+        free = np.isin(moving.chosen, ignoring) & self.free
         allowed = np.stack([reader.went(number, place) for place in targets] + [free], axis=1)
         costs = [0.1 * abs(t.offset) + 0.2 * (t.anchor != head) for t in targets]
         rules = self._rules(

@@ -12,7 +12,7 @@ import numpy as np
 
 from main_jax.environment.game import HALT
 from main_jax.environment.task import Task
-from main_jax.programs.interpreter import first_option, run
+from main_jax.programs.interpreter import first_option, last_option, run
 from main_jax.programs.program import Program
 from main_jax.programs.specification import inputs_to_try
 from main_jax.programs.traces import Views
@@ -66,7 +66,7 @@ def _options_along(program: Program, text: str, script) -> dict[tuple[int, int],
 
 def _spoils(program: Program, text: str, script, step: int, choice: int, other) -> bool:
     randomness = random.Random(8)
-    ways = [first_option, lambda options: options[-1], *[randomness.choice] * 4]
+    ways = [first_option, last_option, *[randomness.choice] * 4]
     for go_on in ways:
 
         def choose(at, options, go_on=go_on):
