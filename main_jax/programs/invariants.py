@@ -82,6 +82,7 @@ class _Shapes:
         heads = [shifted(at, by) for at in self.heads.values() for by in (0, 1)]
         self.bounds = list(dict.fromkeys(ends + heads))
         self.singles = [shifted(at, by) for at in self.heads.values() for by in range(-2, 3)]
+        self.singles += self.fixed
 
     def _step_of(self, head: Term, begin: Term) -> Term:
         """How many digits a transducer has read when it comes to a cell of an operand."""
