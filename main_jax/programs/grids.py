@@ -42,6 +42,20 @@ def total(grids: Sequence[Grid]) -> Grid:
     return Grid(unknowns, functools.reduce(np.add, (grid.over(unknowns) for grid in grids)))
 
 
+def bounded_products(left: Grid, right: Grid) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of `products` in a fraction of the time, from the bounds of each component."""
+    own = [axis for axis, unknown in enumerate(right.unknowns) if unknown not in left.unknowns]
+    shared = tuple(unknown for unknown in right.unknowns if unknown in left.unknowns)
+    low, high = (
+        Grid(shared, reduce(right.values, axis=tuple(own))).over(left.unknowns)
+        for reduce in (np.min, np.max)
+    )
+    positive, negative = np.maximum(left.values, 0.0), np.minimum(left.values, 0.0)
+    least = np.einsum("...c,...c->...", positive, low) + np.einsum("...c,...c->...", negative, high)
+    most = np.einsum("...c,...c->...", positive, high) + np.einsum("...c,...c->...", negative, low)
+    return least, most
+
+
 def products(left: Grid, right: Grid) -> tuple[np.ndarray, np.ndarray]:
     """Least and greatest product of the vectors, over the unknowns of `right` alone.
 

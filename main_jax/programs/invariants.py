@@ -128,6 +128,8 @@ class _Shapes:
             if abs(least) <= LARGEST_CONSTANT:
                 difference = shifted(minus(left, right), -least)
                 yield IsZero(difference) if max(values) == least else NotNegative(difference)
+                if steps in (left, right):  # the longest runs may not have been seen
+                    yield from (NotNegative(shifted(difference, more)) for more in (1, 2))
 
     def _regions(self, states) -> Iterator[Fact]:
         pairs = list(itertools.permutations(self.bounds, 2))

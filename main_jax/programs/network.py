@@ -17,24 +17,30 @@ from main_jax.controller.agent import Agent
 from main_jax.controller.network import NEAR, RECEPTIVE_FIELD
 from main_jax.environment.game import HALT
 from main_jax.errors import UserError
+from main_jax.programs.cases import (
+    cells_by_place,
+    everywhere,
+    permitted_by,
+    sizes_of,
+    smallest_lead,
+    split,
+    unknowns_that_count,
+    views_of,
+)
 from main_jax.programs.certificate import Certificate
 from main_jax.programs.extract import forbidden
-from main_jax.programs.grids import Grid, constant, ordered, products, total
+from main_jax.programs.grids import Grid, bounded_products, constant, products, total
 from main_jax.programs.inputs import random_inputs
 from main_jax.programs.rounding import rounding_error
 from main_jax.programs.sights import LONGEST, Sight, sights
-from main_jax.programs.traces import OFF_TAPE, Reader, Views, record
+from main_jax.programs.traces import record
 from main_jax.programs.vocabulary import (
-    ANYWHERE,
     MODULE,
-    SIGHT,
-    Place,
-    anchor_names,
     head_names,
-    places_of,
 )
 
-MOST_VALUES = 300_000  # of the unknowns of one sight, together
+CASES_AT_ONCE, MOST_CASES = 100_000, 10_000_000  # values of the unknowns of one sight, together
+CLEAR = 0.5  # a lead that no rounding threatens
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,12 +72,12 @@ def prove_network(agent: Agent, params, certificate: Certificate) -> NetworkProo
     _check_first_steps(agent, params, certificate)
     network = _Network(agent, params)
     seen = sights(certificate)
-    margins = [network.margins(sight, certificate.program) for sight in seen]
+    least = Margins.least([network.margins(sight, certificate.program) for sight in seen])
     return NetworkProof(
         sights=len(seen),
-        cases=sum(cases for _, _, cases in margins),
-        module_margin=min(module for module, _, _ in margins),
-        head_margin=min(heads for _, heads, _ in margins),
+        cases=least.cases,
+        module_margin=least.module,
+        head_margin=least.heads,
         rounding_error=rounding_error(params["params"], agent.task, agent.controller.channels),
     )
 
@@ -84,6 +90,21 @@ def _check_first_steps(agent: Agent, params, certificate: Certificate) -> None:
     first = views.take(views.module < 0)
     if forbidden(certificate.program, first).any():
         raise UserError("the network's first step is not that of the program")
+
+
+@dataclasses.dataclass(frozen=True)
+class Margins:
+    module: float
+    heads: float
+    cases: int
+
+    @classmethod
+    def least(cls, parts: list["Margins"]) -> "Margins":
+        return cls(
+            min(part.module for part in parts),
+            min(part.heads for part in parts),
+            sum(part.cases for part in parts),
+        )
 
 
 class _Network:
@@ -171,120 +192,38 @@ class _Network:
             np.eye(landmarks + size + len(sight.heads))[:, landmarks : landmarks + size]
         )
 
-    def margins(self, sight: Sight, program) -> tuple[float, float, int]:
-        """The smallest leads of what the program permits: of the module, of heads; and cases."""
-        unknowns = _unknowns_that_count(sight, program)
-        sizes = _sizes(sight)
-        cases = int(np.prod([sizes[u] for u in unknowns], dtype=int))
-        if cases > MOST_VALUES:
-            raise UserError(f"a sight has {cases:,} cases; {MOST_VALUES:,} are the most")
-        views = _views(self.task, sight, unknowns)
+    def margins(self, sight: Sight, program) -> Margins:
+        """The smallest leads of what the program permits."""
+        unknowns, sizes = unknowns_that_count(sight, program), sizes_of(sight)
+        shape = [sizes[unknown] for unknown in unknowns]
+        if np.prod(shape, dtype=float) > MOST_CASES:
+            raise UserError(f"a sight has {np.prod(shape, dtype=float):,.0f} cases, too many")
+        if np.prod(shape, dtype=int) > CASES_AT_ONCE:
+            parts = [self.margins(part, program) for part in split(sight, unknowns[0])]
+            return Margins.least(parts)
+        views = views_of(self.task, sight, unknowns)
         module, queries = self.decide(sight)
-        shape = [sizes[u] for u in unknowns]
         choices = self.agent.game.choices
-        permitted = _permitted(program, MODULE, views, {name: i for i, name in enumerate(choices)})
-        logits = np.broadcast_to(module.over(unknowns), (*shape, len(choices))).reshape(cases, -1)
-        module_margin = _lead(logits, logits, permitted)
-        moves = ~permitted[:, choices.index(HALT)] | (permitted.sum(axis=1) > 1)
-        head_margin = np.inf
+        permitted = permitted_by(
+            program, MODULE, views, {name: i for i, name in enumerate(choices)}
+        )
+        logits = everywhere(module, unknowns, shape).reshape(views.count, -1)
+        moves = permitted[:, : choices.index(HALT)].any(axis=1)
         cells = self._options(sight)
         encoded = [self.encoded(sight, cell) for cell in cells]
+        leads = [np.inf]
         for head, query in zip(head_names(self.task), queries, strict=True):
-            allowed = _permitted(program, head, views, _cells_by_place(sight, cells))
-            query = Grid(
-                unknowns, np.broadcast_to(query.over(unknowns), (*shape, query.values.shape[-1]))
-            )
-            bounds = [products(query, cell) for cell in encoded]
-            least, most = (np.stack([b[i].ravel() for b in bounds], axis=1) for i in (0, 1))
-            head_margin = min(head_margin, _lead(least[moves], most[moves], allowed[moves]))
-        return module_margin, head_margin, cases
+            allowed = permitted_by(program, head, views, cells_by_place(sight, cells))[moves]
+            query = Grid(unknowns, everywhere(query, unknowns, shape))
+            for way in (bounded_products, products):  # the exact one where bounds do not suffice
+                bounds = [way(query, cell) for cell in encoded]
+                least, most = (np.stack([b[i].ravel() for b in bounds], axis=1) for i in (0, 1))
+                lead = smallest_lead(least[moves], most[moves], allowed)
+                if lead > CLEAR:
+                    break
+            leads.append(lead)
+        return Margins(smallest_lead(logits, logits, permitted), min(leads), views.count)
 
     def _options(self, sight: Sight) -> list[int]:
         near = {head + k for head in sight.heads.values() for k in range(-NEAR, NEAR + 1)}
         return sorted(cell for cell in near if 0 <= cell < sight.length)
-
-
-def _sizes(sight: Sight) -> dict[tuple, int]:
-    return {c.unknown: len(c.characters) for c in sight.cells.values() if c.unknown is not None}
-
-
-def _unknowns_that_count(sight: Sight, program) -> tuple:
-    """Those that the network sees around its heads, and those that the program asks about."""
-    near = [
-        h + k for h in sight.heads.values() for k in range(-RECEPTIVE_FIELD, RECEPTIVE_FIELD + 1)
-    ]
-    asked = [
-        sight.heads[place.anchor] + place.offset
-        for rules in program.rules.values()
-        for rule in rules
-        for condition in rule.guard
-        for place in places_of(condition.question)
-        if place.anchor in sight.heads
-    ]
-    found = [sight.cells[cell].unknown for cell in (*near, *asked)]
-    return ordered(unknown for unknown in found if unknown is not None)
-
-
-def _views(task, sight: Sight, unknowns: tuple) -> Views:
-    """What there is to see, for all values of the unknowns; of others the first one stands in."""
-    sizes = _sizes(sight)
-    values = np.indices([sizes[u] for u in unknowns]).reshape(len(unknowns), -1)
-    count = values.shape[1] if unknowns else 1
-    anchors = {**sight.heads, **sight.landmarks}
-    characters, modules = task.vocabulary.characters, [module.name for module in task.modules]
-    tokens = np.full((count, len(anchors), 2 * SIGHT + 1), OFF_TAPE, np.int8)
-    for number, head in enumerate(sight.heads.values()):
-        for k in range(-SIGHT, SIGHT + 1):
-            content = sight.cells[head + k]
-            if content.characters:
-                codes = np.array([characters.index(c) for c in content.characters])
-                known = content.unknown in unknowns
-                value = values[unknowns.index(content.unknown)] if known else np.zeros(count, int)
-                tokens[:, number, k + SIGHT] = codes[value]
-    at = np.array([anchors[name] for name in anchor_names(task)])
-    distances = at[:, None] - at[None, :]
-    distances = np.where(np.abs(distances) <= SIGHT, distances, SIGHT + 1)
-    nothing = np.zeros((count, 0))
-    return Views(
-        module=np.full(count, modules.index(sight.module)),
-        tokens=tokens,
-        distances=np.broadcast_to(distances, (count, *distances.shape)),
-        **dict.fromkeys(("chosen", "moves", "heads", "episode", "closed"), nothing),
-    )
-
-
-def _permitted(program, choice: str, views: Views, numbers: dict) -> np.ndarray:
-    """bool[cases, options]: what the first rule that applies allows, by the options' numbers."""
-    reader = Reader(program.task, views)
-    left = np.ones(views.count, bool)
-    permitted = np.zeros((views.count, max(numbers.values()) + 1), bool)
-    for rule in program.rules[choice]:
-        applies = left.copy()
-        for condition in rule.guard:
-            applies &= reader.holds(condition)
-        for target in rule.targets:
-            if target == ANYWHERE:
-                permitted |= applies[:, None]
-            elif target in numbers:
-                permitted[:, numbers[target]] |= applies
-        left &= ~applies
-    return permitted
-
-
-def _cells_by_place(sight: Sight, cells: list[int]) -> dict:
-    anchors = {**sight.heads, **sight.landmarks}
-    return {
-        Place(name, k): cells.index(at + k)
-        for name, at in anchors.items()
-        for k in range(-NEAR, NEAR + 1)
-        if at + k in cells
-    }
-
-
-def _lead(least: np.ndarray, most: np.ndarray, permitted: np.ndarray) -> float:
-    """The smallest lead of what is permitted, at its least, over what is not, at its most."""
-    if not len(least):
-        return np.inf
-    best = np.where(permitted, least, -np.inf).max(axis=1)
-    rival = np.where(permitted, -np.inf, most).max(axis=1)
-    return float(np.min(best - rival))

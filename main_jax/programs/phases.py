@@ -18,7 +18,7 @@ from main_jax.programs.specification import Specification, inputs_to_try
 from main_jax.programs.vocabulary import Holds, Place, Question, Situation, Stands, head_names
 
 NUM_RUNS = 1500
-MOST = 250  # states of a phase
+MOST = 400  # states of a phase
 
 
 @dataclasses.dataclass(frozen=True)

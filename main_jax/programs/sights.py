@@ -3,16 +3,16 @@
 A `Sight` says of each cell within SIGHT of a head what it holds: a character, one of some, or what
 a digit of the input makes it. It follows from how a few terms compare: how far heads are from each
 other and from landmarks, where the regions of the invariant begin and end, and which digits cells
-come from; beyond some distance, it makes no difference how far. Such a `signature` is taken of the
-states of short runs, and a solver shows that no state of any length has another one.
+come from; beyond some distance, it makes no difference how far. A solver lists all such signatures
+that the facts of a phase leave open, on short tapes, and shows that no tape of any length has more.
 """
 
 import dataclasses
 import itertools
-import random
 from collections.abc import Iterator
 
 from main_jax.environment.modules import DIGITS
+from main_jax.environment.task import operand_length
 from main_jax.errors import UserError
 from main_jax.programs.certificate import Certificate
 from main_jax.programs.facts import (
@@ -28,15 +28,14 @@ from main_jax.programs.facts import (
     shifted,
     term,
 )
-from main_jax.programs.inputs import random_inputs
-from main_jax.programs.interpreter import run
-from main_jax.programs.phases import Phase, snapshots
+from main_jax.programs.interpreter import start_of
+from main_jax.programs.phases import Phase
 from main_jax.programs.prove import Prover
 from main_jax.programs.smt import UNSAT, both, no
 from main_jax.programs.specification import SPANS, Pointwise
 from main_jax.programs.vocabulary import SIGHT, head_names
 
-LONGEST = 16  # of the short runs
+LONGEST = 40  # digits of inputs on short tapes
 FAR, FAR_APART = SIGHT + 1, 2 * SIGHT + 1  # distances that need not be told apart, of two kinds
 
 
@@ -62,15 +61,12 @@ def sights(certificate: Certificate) -> list[Sight]:
     if not isinstance(certificate.specification, Pointwise):
         raise UserError("sights are known of tasks whose outputs each depend on a few digits only")
     lookout = _Lookout(certificate)
-    found: dict[Phase, dict[tuple, Sight]] = {phase: {} for phase in certificate.invariant}
-    for phase, snapshot in lookout.short_runs():
-        signature = lookout.signature(phase, snapshot)
-        if signature not in found[phase]:
-            found[phase][signature] = lookout.sight(phase, snapshot)
-    for phase, by_signature in found.items():
-        if not lookout.are_all(phase, list(by_signature)):
-            raise UserError(f"there may be more to see after {phase} than in short runs")
-    return list({_shape(s): s for group in found.values() for s in group.values()}.values())
+    found = [
+        lookout.sight(phase, snapshot)
+        for phase in certificate.invariant
+        for snapshot in lookout.examples(phase)
+    ]
+    return list({_shape(sight): sight for sight in found}.values())
 
 
 class _Lookout:
@@ -79,13 +75,6 @@ class _Lookout:
         self.layout = layout_of(self.task)
         self.heads = {name: term({name: 1}) for name in head_names(self.task)}
         self.prover = Prover(certificate.program, certificate.specification)
-
-    def short_runs(self) -> Iterator[tuple[Phase, Snapshot]]:
-        randomness, certificate = random.Random(0), self.certificate
-        for n in range(1, LONGEST + 1):
-            for text in random_inputs(self.task, n, 3, randomness):
-                made = run(certificate.program, text, randomness.choice)
-                yield from snapshots(certificate.program, certificate.specification, made)
 
     def _regions(self, phase: Phase) -> list[Region]:
         """Those that say most come first."""
@@ -117,22 +106,32 @@ class _Lookout:
                 at = plus(term({N: k.times_n}), target, k.sign)
                 yield k.operand, shifted(at, k.shift)
 
-    def signature(self, phase: Phase, snapshot: Snapshot) -> tuple[int, ...]:
+    def examples(self, phase: Phase) -> Iterator[Snapshot]:
+        """A state for each signature that the facts of a phase leave open."""
+        encoding = self.prover.encoding
+        solver, state = self.prover.assuming(phase, self.certificate.invariant)
         terms = self._terms(phase)
-        return tuple(max(-far, min(far, snapshot.value(what))) for what, far in terms)
-
-    def are_all(self, phase: Phase, signatures: list[tuple[int, ...]]) -> bool:
-        """Whether the facts of a phase leave no other signature."""
-        prover, encoding = self.prover, self.prover.encoding
-        solver, state = prover.assuming(phase, self.certificate.invariant)
-        values = [(encoding.value(what, state), far) for what, far in self._terms(phase)]
-        for signature in signatures:
-            same = [
-                value <= -far if at == -far else value >= far if at == far else value == at
-                for (value, far), at in zip(values, signature, strict=True)
-            ]
+        values = [(encoding.value(what, state), far) for what, far in terms]
+        short = encoding.n <= LONGEST
+        while (found := solver.solution([short], ["n", "t", *self.heads])) is not None:
+            snapshot = self._snapshot(found)
+            yield snapshot
+            same = []
+            for (value, far), (what, _) in zip(values, terms, strict=True):
+                at = snapshot.value(what)
+                beyond = value >= far if at > 0 else value <= -far
+                same.append(value == at if -far < at < far else beyond)
             solver.add(no(both(*same)))
-        return solver.check() == UNSAT
+        if solver.check() != UNSAT:
+            raise UserError(f"there may be more to see after {phase} than on short tapes")
+
+    def _snapshot(self, found: dict[str, int]) -> Snapshot:
+        """With an input of zeros: which digits there are makes no difference to a sight."""
+        n = found["n"]
+        operands = ["0" * operand_length(name, n) for name in self.task.operand_names]
+        tape, _ = start_of(self.task, operands)
+        heads = {name: found[name] for name in self.heads}
+        return Snapshot(n, found["t"], heads, tape, tape, "", [], [])
 
     # Sights
 
