@@ -191,7 +191,7 @@ SMALL = {
 
 @pytest.fixture
 def cheap(monkeypatch):
-    """Little to learn, by a small controller, and short inputs to extract and to check."""
+    """Little to learn, by a small controller, and inputs as short to extract and compare."""
     config = base_config()
     config.update(SMALL)
     settings = {"one read": attempts.Setting("one read", config, 400_000)}
@@ -200,7 +200,7 @@ def cheap(monkeypatch):
 
     def few_inputs(task, seed=1):
         source = inputs.random.Random(seed)
-        return [[t for n in range(1, 16) for t in inputs.random_inputs(task, n, 20, source)]]
+        return [[t for n in range(1, 5) for t in inputs.random_inputs(task, n, 20, source)]]
 
     monkeypatch.setattr(extract, "training_inputs", few_inputs)
     monkeypatch.setattr(extract, "fresh_inputs", few_inputs)
