@@ -47,7 +47,9 @@ flags.mark_flag_as_required("checkpoint")
 
 def main(arguments):
     cli.no_arguments(arguments)
-    lengths = LENGTHS.value and cli.positive_integers("lengths", LENGTHS.value)
+    lengths = None
+    if LENGTHS.value is not None:
+        lengths = cli.positive_integers("lengths", LENGTHS.value)
     from rich.console import Console
 
     from main_jax import memory

@@ -113,6 +113,10 @@ def first_option(options: Sequence):
     return options[0]
 
 
+def last_option(options: Sequence):
+    return options[-1]
+
+
 def run(program: Program, text: str, choose: Choose = first_option) -> Run:
     """One run on one input; a bad input raises a UserError."""
     task = program.task

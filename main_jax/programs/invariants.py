@@ -82,6 +82,7 @@ class _Shapes:
         heads = [shifted(at, by) for at in self.heads.values() for by in (0, 1)]
         self.bounds = list(dict.fromkeys(ends + heads))
         self.singles = [shifted(at, by) for at in self.heads.values() for by in range(-2, 3)]
+        self.singles += self.fixed
 
     def _step_of(self, head: Term, begin: Term) -> Term:
         """How many digits a transducer has read when it comes to a cell of an operand."""
@@ -127,6 +128,8 @@ class _Shapes:
             if abs(least) <= LARGEST_CONSTANT:
                 difference = shifted(minus(left, right), -least)
                 yield IsZero(difference) if max(values) == least else NotNegative(difference)
+                if steps in (left, right):  # the longest runs may not have been seen
+                    yield from (NotNegative(shifted(difference, more)) for more in (1, 2))
 
     def _regions(self, states) -> Iterator[Fact]:
         pairs = list(itertools.permutations(self.bounds, 2))

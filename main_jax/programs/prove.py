@@ -12,7 +12,7 @@ from main_jax.environment.game import HALT
 from main_jax.programs.answers import of_n
 from main_jax.programs.facts import Region
 from main_jax.programs.invariants import guess
-from main_jax.programs.phases import Invariant, Phase, position_questions
+from main_jax.programs.phases import Invariant, Phase, phase_questions
 from main_jax.programs.program import Program, Rule
 from main_jax.programs.smt import SOLVERS, UNSAT, Expression, both, either, no, possible
 from main_jax.programs.specification import Specification
@@ -41,7 +41,7 @@ class Prover:
         self.program, self.solver = program, SOLVERS[solver]
         self.encoding = Encoding(program, specification)
         self.heads = head_names(program.task)
-        self.questions = position_questions(program)
+        self.questions = phase_questions(program)
         self.witness = Expression("witness")
         self.places = _places(program)
 
@@ -95,6 +95,11 @@ class Prover:
             for what, denial in self._denials(path, state, invariant):
                 if possible(solver, *denial):
                     yield f"{name}, {path.module} by rules {path.fired}: {what}"
+
+    def assuming(self, phase: Phase, invariant: Invariant):
+        """A solver that assumes the facts of a phase, and the state that they are about."""
+        state = self._state(phase)
+        return self._solver(phase, state, invariant), state
 
     def possible_paths(self, phase: Phase | None, invariant: Invariant) -> Iterator[Path]:
         """Those that the facts of a phase leave open."""

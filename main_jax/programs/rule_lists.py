@@ -59,7 +59,7 @@ def _extensions(problem: Problem, partial: _Partial) -> Iterator[_Partial]:
     left = partial.left
     holds, allowed = problem.holds[left], problem.allowed[left]
     found = []
-    for target in np.flatnonzero(allowed.any(axis=0)):
+    for target in _different(allowed, problem.target_costs):
         right = allowed[:, target]
         if right.all():
             found.append((len(left), 0.0, (), target))
@@ -78,6 +78,15 @@ def _extensions(problem: Problem, partial: _Partial) -> Iterator[_Partial]:
         total = partial.cost + 1 + cost + problem.target_costs[target]
         rule = (tuple(int(c) for c in conditions), int(target))
         yield _Partial((*partial.rules, rule), total, left[~applies])
+
+
+def _different(allowed: np.ndarray, costs: np.ndarray) -> list[int]:
+    """Targets that fit anywhere; of those that fit everywhere the same, the cheapest."""
+    cheapest = {}
+    for target in np.argsort(costs, kind="stable"):
+        if allowed[:, target].any():
+            cheapest.setdefault(allowed[:, target].tobytes(), target)
+    return list(cheapest.values())
 
 
 def _right_guards(holds: np.ndarray, right: np.ndarray) -> Iterator[tuple[tuple, np.ndarray]]:

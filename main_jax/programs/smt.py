@@ -166,6 +166,21 @@ class Z3:
     def check(self) -> str:
         return str(self._solver.check())
 
+    def solution(self, formulas: Iterable, names: Iterable[str]) -> dict[str, int] | None:
+        """Values of constants in a case where the formulas hold with all else; None if unsat."""
+        self.push()
+        self.add(*formulas)
+        found = None
+        if self.check() == SAT:
+            model = self._solver.model()
+            known = {name: self._declared[name] for name in names}
+            found = {
+                name: model.eval(constant, model_completion=True).as_long()
+                for name, constant in known.items()
+            }
+        self.pop()
+        return found
+
     def not_implied(self, formulas: list[Expression]) -> set[int]:
         """The numbers of those that need not hold; all left where the solver does not know."""
         parsed = [self._parse(f"(assert {_text(formula)})")[0] for formula in formulas]

@@ -12,7 +12,8 @@ from pathlib import Path
 from main_jax.controller.agent import Agent
 from main_jax.files import write_atomically
 from main_jax.programs.certificate import certificate_to_json
-from main_jax.programs.extract import NoProgram, compare, extract
+from main_jax.programs.explanation import NoProgram
+from main_jax.programs.extract import compare, extract
 from main_jax.programs.printer import program_text, specification_text
 from main_jax.programs.program import to_json
 from main_jax.programs.python_file import python_file
@@ -94,15 +95,31 @@ def claims_of(verdict: Verdict) -> str:
     return "\n".join([f"{verdict.answer}:", *verdict.lines()])
 
 
-def counts(results: list[Result]) -> list[tuple[str, int, int, int]]:
-    """For each task, the controllers, those extracted, and of these those proved."""
-    tasks = dict.fromkeys(result.task for result in results)
-    return [
-        (
-            task,
-            sum(r.task == task for r in results),
-            sum(r.task == task and r.extracted for r in results),
-            sum(r.task == task and r.proved for r in results),
-        )
-        for task in tasks
+def table(results: list[Result]) -> str:
+    """In Markdown, for each task: controllers, programs that agree, proofs, and what it took."""
+    lines = [
+        "| task | controllers | extracted | proved | rules | steps compared "
+        "| seconds to extract | seconds to prove |",
+        "|---|---|---|---|---|---|---|---|",
     ]
+    for task in dict.fromkeys(result.task for result in results):
+        of_task = [result for result in results if result.task == task]
+        good = [result for result in of_task if result.extracted]
+        columns = [
+            task,
+            str(len(of_task)),
+            str(len(good)),
+            str(sum(result.proved for result in of_task)),
+            _range([result.rules for result in good]),
+            f"{sum(result.steps for result in good):,}",
+            _range([round(result.seconds_to_extract) for result in good]),
+            _range([round(result.seconds_to_judge) for result in good]),
+        ]
+        lines.append(f"| {' | '.join(columns)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _range(values: list[int]) -> str:
+    if not values:
+        return "-"
+    return f"{min(values)}-{max(values)}" if min(values) < max(values) else f"{values[0]}"

@@ -13,11 +13,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from main_jax.controller import policy
+from main_jax.controller import policy, windows
 from main_jax.controller.agent import Agent
 from main_jax.controller.network import NEAR
-from main_jax.environment import tape
 from main_jax.environment.tape import TapeState
+from main_jax.errors import UserError
 from main_jax.programs.vocabulary import (
     SIGHT,
     Condition,
@@ -32,6 +32,9 @@ from main_jax.programs.vocabulary import (
     anchor_names,
 )
 
+# Digits that there is room for, and tapes: all inputs share a few shapes, as to compile a program
+# for each takes longer than to run it.
+BATCHES = ((50, 128), (1000, 32))
 OFF_TAPE = -1  # as a token: no cell; as a module: none yet
 FAR = SIGHT + 1  # as a distance between anchors: out of each other's sight
 
@@ -45,6 +48,9 @@ class Views:
     distances: np.ndarray  # i32[N, A, A], from the second anchor to the first
     chosen: np.ndarray  # i32[N], a module
     moves: np.ndarray  # bool[N, R + W, A, 2 * NEAR + 1], the ways to say where a head went
+    heads: np.ndarray  # i32[N, R + W], the cells that they went to
+    episode: np.ndarray  # i32[N], the number of the input; its steps stand in their order
+    closed: np.ndarray  # bool[N, 1 + R + W], the choices for which nothing else would have done
 
     @property
     def count(self) -> int:
@@ -54,8 +60,15 @@ class Views:
         fields = {f.name: getattr(self, f.name)[rows] for f in dataclasses.fields(self)}
         return Views(**fields)
 
+    def close(self, choices: np.ndarray) -> "Views":
+        return dataclasses.replace(self, closed=choices)
+
     def unique(self) -> "Views":
-        columns = [getattr(self, f.name).reshape(self.count, -1) for f in dataclasses.fields(self)]
+        """Without steps that looked the same from the previous heads, and did the same."""
+        heads = self.moves.shape[1]
+        seen = self.module, self.tokens[:, :heads], self.distances[:, :heads]
+        fields = (*seen, self.chosen, self.moves, self.closed)
+        columns = [field.reshape(self.count, -1) for field in fields]
         rows = np.concatenate([column.astype(np.int8) for column in columns], axis=1)
         _, first = np.unique(rows, axis=0, return_index=True)
         return self.take(np.sort(first))
@@ -70,18 +83,26 @@ def joined(parts: list[Views]) -> Views:
 def _record(agent: Agent, params, tapes: TapeState, num_steps: int):
     """Greedy episodes; the arrays are [num_steps, N, ...]."""
 
-    def step(tapes, _):
-        actions = jax.vmap(policy.greedy)(agent(params, tapes.seen))
-        ended = jax.vmap(agent.game.ended)(tapes)
+    def step(tapes):
+        actions = jax.vmap(policy.greedy)(_decide(agent, params, tapes.seen))
+        live = ~jax.vmap(agent.game.ended)(tapes)
         seen = jax.vmap(functools.partial(_view, agent.task))(tapes, actions)
+        return jax.vmap(agent.game.move)(tapes, actions), (live, seen)
 
-        def move(state, action, ended):
-            return tape.transition(agent.task, state, action, ended)
+    nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(step, tapes)[1])
 
-        return jax.vmap(move)(tapes, actions, ended), (~ended, seen)
+    def step_unless_over(tapes, _):
+        over = jnp.all(jax.vmap(agent.game.ended)(tapes))
+        return lax.cond(over, lambda tapes: (tapes, nothing), step, tapes)
 
-    final, (live, seen) = lax.scan(step, tapes, None, length=num_steps)
+    final, (live, seen) = lax.scan(step_unless_over, tapes, None, length=num_steps)
     return jax.vmap(agent.game.success)(final), live, seen
+
+
+def _decide(agent: Agent, params, seen):
+    if windows.applies_to(agent):  # as agent(...) says, at a cost that no tape's length adds to
+        return windows.decide(agent, params, seen)
+    return agent(params, seen)
 
 
 def _view(task, state: TapeState, action) -> tuple:
@@ -97,15 +118,35 @@ def _view(task, state: TapeState, action) -> tuple:
     within_reach = slice(SIGHT - NEAR, SIGHT + NEAR + 1)
     moves = ((action.heads[:, None, None] == cells) & on_tape)[:, :, within_reach]
     small = [x.astype(jnp.int8) for x in (seen.module, tokens, distances, action.module)]
-    return (*small, moves)
+    return (*small, moves, action.heads)
 
 
 def record(agent: Agent, params, texts: list[str]) -> tuple[Views, np.ndarray]:
     """All steps of greedy episodes on these inputs, and which inputs were solved."""
-    tapes = agent.game.tapes_of(texts)
-    num_steps = int(np.max(np.asarray(tapes.step_limit)))
+    lengths = np.array([agent.task.input_length(agent.task.parse(text)) for text in texts])
+    views, solved = [], np.zeros(len(texts), bool)
+    rest = np.argsort(lengths, kind="stable")  # so that those of a batch end at about the same time
+    for room, size in BATCHES:
+        fitting, rest = rest[lengths[rest] <= room], rest[lengths[rest] > room]
+        for begin in range(0, len(fitting), size):
+            rows = fitting[begin : begin + size]
+            batch = [texts[i] for i in rows]
+            seen, solved[rows] = _record_batch(agent, params, batch, room, size)
+            views.append(dataclasses.replace(seen, episode=rows[seen.episode]))
+    if len(rest):
+        raise UserError(f"inputs of more than {BATCHES[-1][0]} digits are not recorded")
+    return joined(views), solved
+
+
+def _record_batch(agent: Agent, params, texts: list[str], room: int, size: int):
+    filled_up = texts + texts[:1] * (size - len(texts))
+    num_steps = int(agent.game.step_limit(room))
+    tapes = agent.game.tapes_of(filled_up, room)
     solved, live, seen = jax.device_get(_record(agent, params, tapes, num_steps))
-    return Views(*(array[live] for array in seen)), solved
+    live = live & (np.arange(size) < len(texts))
+    fields = [array[live] for array in seen]
+    nothing_closed = np.zeros((live.sum(), 1 + agent.task.num_heads), bool)
+    return Views(*fields, np.nonzero(live)[1], nothing_closed), solved[: len(texts)]
 
 
 class Reader:

@@ -8,7 +8,9 @@ import pytest
 from main_jax.environment.tasks import TASKS
 from main_jax.errors import UserError
 from main_jax.programs import extract as extraction
-from main_jax.programs.extract import compare, extract, forbidden, fresh_inputs
+from main_jax.programs import traces
+from main_jax.programs.extract import compare, extract, forbidden
+from main_jax.programs.inputs import fresh_inputs
 from main_jax.programs.interpreter import run
 from main_jax.programs.printer import program_text
 from main_jax.programs.program import Rule
@@ -26,6 +28,18 @@ from main_jax.programs.vocabulary import (
     head_names,
 )
 from tests.helpers import ByHand, agent_by_hand
+
+SHORT = [["1", "7", "12", "90", "123", "777", "8080", "12345"], ["1234567890"]]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short_inputs():
+    """What these controllers do shows on few inputs; thousands would take a minute."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(traces, "BATCHES", ((12, 16),))
+        patch.setattr(extraction, "training_inputs", lambda task: SHORT)
+        patch.setattr(extraction, "fresh_inputs", lambda task, seed: [["4", "56", "4567"]])
+        yield
 
 
 @pytest.fixture(scope="module")

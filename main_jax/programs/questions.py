@@ -1,0 +1,55 @@
+"""What may be asked of a tape after the first step, and what it costs a program to ask it.
+
+A controller with encoder=local and reach=near sees no more than the cells around its previous
+heads: the module by those within RECEPTIVE_FIELD, the heads by those within SIGHT.
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from main_jax.environment.modules import DIGITS, EMPTY
+from main_jax.environment.task import Task
+from main_jax.programs.vocabulary import (
+    Holds,
+    LastModule,
+    Less,
+    Place,
+    Question,
+    Same,
+    Stands,
+    landmark_names,
+    places,
+)
+
+
+def questions(
+    task: Task, heads: Sequence[str], modules: Sequence[str], sight: int
+) -> Iterator[tuple[Question, float]]:
+    """Each with its cost; the nearer and the plainer, the cheaper."""
+    for module in modules:
+        yield LastModule(module), 0.9
+    for head, place in itertools.product(heads, places(landmark_names(task), sight)):
+        yield Stands(head, place), 1.0 + 0.1 * abs(place.offset)
+    for head, other in itertools.combinations(heads, 2):
+        for offset in range(-sight, sight + 1):
+            yield Stands(head, Place(other, offset)), 1.0 + 0.1 * abs(offset)
+    for place in places(heads, sight):
+        for characters, cost in _classes(task).items():
+            yield Holds(place, characters), cost + 0.1 * abs(place.offset)
+    nearby = [Place(head, offset) for head in heads for offset in (0, -1, 1)]
+    for place, other in itertools.combinations(nearby, 2):
+        far = 0.3 * (abs(place.offset) + abs(other.offset))
+        yield Same(place, other), 1.5 + far
+        yield Less(place, other), 1.5 + far
+        yield Less(other, place), 1.5 + far
+
+
+def _classes(task: Task) -> dict[str, float]:
+    """Sets of characters, and what it costs to ask for them."""
+    digits = DIGITS[: task.base]
+    classes = {digits: 1.2, EMPTY: 1.2, **dict.fromkeys(task.landmark_tokens, 1.2)}
+    if len(digits) > 3:
+        classes |= {digits[0::2]: 1.3, digits[1::2]: 1.3}
+    for digit in digits:
+        classes.setdefault(digit, 2.0)
+    return classes
