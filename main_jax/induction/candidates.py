@@ -1,10 +1,10 @@
 """Programs of one controller, and which of them a user gets.
 
-A controller that learned from few pairs may do anything where they tell it nothing, and a program
-of what it does there would be long and wrong. So one is first made from what it does on the pairs
-alone, where it is known to be right. Unless that is what it does everywhere, another program is
-made from what it does on all kinds of inputs; the one that fits more of the pairs is taken, and
-where both fit, the shorter one.
+A controller that learned from few pairs may do anything where they tell it nothing. So a program is
+first made from what it does on these pairs alone, where it is known to be right. Only if that one
+is wrong on a pair, or comes to no end on a longer input, another is made from what the controller
+does on all kinds of inputs, and the better one is taken. Of one that fits, it could only be a
+longer version, for it has more to explain.
 """
 
 import dataclasses
@@ -14,7 +14,7 @@ from main_jax.controller.saved import SavedController
 from main_jax.files import write_atomically
 from main_jax.induction.checks import Answer, longer_inputs, run_program, wrong_answers
 from main_jax.induction.given import Given
-from main_jax.programs.extract import Comparison, NoProgram, compare, extract
+from main_jax.programs.extract import NoProgram, extract
 from main_jax.programs.printer import program_text
 from main_jax.programs.program import Program, to_json
 from main_jax.programs.python_file import python_file
@@ -30,20 +30,16 @@ class Candidate:
     program: Program
     wrong: int  # of the pairs learned from and those to choose by
     longer: list[Answer]  # for inputs of its own
-    comparison: Comparison  # with the controller
 
     @property
-    def endless(self) -> int:
-        return sum(answer.output is None for answer in self.longer)
+    def merit(self) -> tuple[int, int, int]:
+        """The least is best."""
+        endless = sum(answer.output is None for answer in self.longer)
+        return self.wrong, endless, self.program.size
 
     @property
     def flawless(self) -> bool:
-        return not (self.wrong or self.endless or self.comparison.disagreements)
-
-    @property
-    def rank(self) -> tuple[int, int, int]:
-        """The least is best."""
-        return self.wrong, self.endless, self.program.size
+        return self.merit[:2] == (0, 0)
 
 
 def choose_program(
@@ -63,29 +59,26 @@ def choose_program(
         except NoProgram as error:
             problem = str(error)
             continue
-        found.append(_examine(given, folder, controller, program))
+        found.append(_examine(given, folder, program))
         if found[-1].flawless:
             break
     if not found:
         return None, problem
-    best = min(found, key=lambda candidate: candidate.rank)
+    best = min(found, key=lambda candidate: candidate.merit)
     _write(folder, best.program)
     return best, ""
 
 
-def _examine(
-    given: Given, folder: Path, controller: SavedController, program: Program
-) -> Candidate:
+def _examine(given: Given, folder: Path, program: Program) -> Candidate:
     """As a file that is run, for that is what a user will do with it."""
     path = _write(folder, program)
-    tell("checking it on pairs and on longer inputs, and comparing it with its controller")
+    tell("checking it on pairs and on longer inputs")
     pairs = given.parts.training + given.parts.choosing
     return Candidate(
         path=path,
         program=program,
         wrong=len(wrong_answers(path, given.form, pairs)),
         longer=run_program(path, longer_inputs(given.form.task)),
-        comparison=compare(controller.agent, controller.params, program),
     )
 
 

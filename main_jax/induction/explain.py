@@ -13,6 +13,7 @@ from main_jax.induction.checks import Answer, run_program, unseen_inputs, wrong_
 from main_jax.induction.given import Given
 from main_jax.induction.report import Findings, Part, report_text, task_file
 from main_jax.learning.checkpoint import CONTROLLER_FILE, load_controller
+from main_jax.programs.extract import compare
 from main_jax.programs.printer import program_text
 from main_jax.report.replay import record, write_replay
 from main_jax.terminal import tell
@@ -40,7 +41,10 @@ def _find_out(
     form, task = given.form, given.form.task
     candidate, problem = choose_program(given, folder, controller)
     path = candidate and candidate.path
-    tell("checking all pairs")
+    comparison = None
+    if candidate:
+        tell("comparing it with its controller")
+        comparison = compare(controller.agent, controller.params, candidate.program)
     parts = [
         Part(
             name=name,
@@ -59,7 +63,7 @@ def _find_out(
         parts=parts,
         program=candidate and program_text(candidate.program),
         no_program=problem,
-        comparison=candidate and candidate.comparison,
+        comparison=comparison,
         longer=candidate.longer if candidate else [],
         unseen=run_program(path, unseen) if path else _by_controller(controller, unseen),
     )
