@@ -29,6 +29,7 @@ def base_config() -> ConfigDict:
     config.steps_per_digit = 1.5
     config.extra_steps = 3
     config.few_digits = 0.25  # the share of training inputs that are made of two digits only
+    config.hard_inputs = 0.25  # the share, at most, that are inputs which validation saw go wrong
 
     # Curriculum: inputs are 1 to C long, and C goes from min_difficulty to max_difficulty
     config.curriculum = "adaptive"  # or "linear"

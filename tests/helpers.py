@@ -20,13 +20,9 @@ from main_jax.environment.tasks import TASKS
 from main_jax.evaluation.solve import Solution
 from main_jax.evaluation.trace import Episode, Step
 from main_jax.learning.actor import Terms, init_actor, unroll
+from main_jax.learning.hard_inputs import no_hard_inputs
 
 ROOT = Path(__file__).parent.parent
-SHORT = Terms(
-    max_difficulty=jnp.int32(2),
-    wrong_halt_price=jnp.float32(0.25),
-    forgiving=jnp.bool_(False),
-)
 
 
 def small_config(**overrides) -> ConfigDict:
@@ -60,6 +56,17 @@ def small_params(agent: Agent, seed: int = 0) -> dict:
     return jitted(agent.init)(jax.random.PRNGKey(seed))
 
 
+def short_terms(agent: Agent, max_n: int) -> Terms:
+    """Inputs 1 or 2 long, in an array that has room for max_n."""
+    return Terms(
+        max_difficulty=jnp.int32(2),
+        wrong_halt_price=jnp.float32(0.25),
+        forgiving=jnp.bool_(False),
+        hard_share=jnp.float32(0.25),
+        hard=no_hard_inputs(agent.game, max_n),
+    )
+
+
 def small_unroll(agent: Agent, params, batch_size: int, num_steps: int, max_n: int = 3):
     """An actor's state, and what an unroll of inputs 1 or 2 long makes of it."""
     state = jitted(_init_actor, agent, batch_size, max_n)(jax.random.PRNGKey(1))
@@ -67,11 +74,11 @@ def small_unroll(agent: Agent, params, batch_size: int, num_steps: int, max_n: i
 
 
 def _init_actor(agent, batch_size, max_n, key):
-    return init_actor(agent, key, batch_size, SHORT, max_n)
+    return init_actor(agent, key, batch_size, short_terms(agent, max_n), max_n)
 
 
 def _unroll(agent, max_n, num_steps, params, state):
-    return unroll(agent, params, state, SHORT, max_n, num_steps)
+    return unroll(agent, params, state, short_terms(agent, max_n), max_n, num_steps)
 
 
 def tape_of(task: Task, *operands: str, room: int | None = None, game=None) -> TapeState:

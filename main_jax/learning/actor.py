@@ -10,6 +10,7 @@ from main_jax.controller.agent import Agent
 from main_jax.environment import tape
 from main_jax.environment.game import Outcome
 from main_jax.environment.tape import Action, TapeState
+from main_jax.learning.hard_inputs import HardInputs, mix_in
 
 
 class ActorState(struct.PyTreeNode):
@@ -32,14 +33,20 @@ class Terms(struct.PyTreeNode):
     max_difficulty: jax.Array  # i32[], inputs are 1 to this long
     wrong_halt_price: jax.Array  # f32[], what halting on an unsolved tape costs
     forgiving: jax.Array  # bool[], whether the episode goes on after that
+    hard_share: jax.Array  # f32[], of episodes that start from hard inputs, if there are many
+    hard: HardInputs
 
 
 def init_actor(
     agent: Agent, key: jax.Array, batch_size: int, terms: Terms, max_n: int
 ) -> ActorState:
     key, draw_key = jax.random.split(key)
-    tapes = agent.game.draw_for_training(draw_key, batch_size, terms.max_difficulty, max_n)
-    return ActorState(key=key, tapes=tapes)
+    return ActorState(key=key, tapes=_draw(agent, draw_key, batch_size, terms, max_n))
+
+
+def _draw(agent: Agent, key: jax.Array, count: int, terms: Terms, max_n: int) -> TapeState:
+    tapes = agent.game.draw_for_training(key, count, terms.max_difficulty, max_n)
+    return mix_in(terms.hard, jax.random.fold_in(key, 1), tapes, terms.hard_share)
 
 
 def unroll(
@@ -51,9 +58,7 @@ def unroll(
     chances = jax.random.uniform(
         action_key, (num_steps, batch_size, policy.num_choices(agent.task))
     )
-    fresh_tapes = agent.game.draw_for_training(
-        draw_key, num_steps * batch_size, terms.max_difficulty, max_n
-    )
+    fresh_tapes = _draw(agent, draw_key, num_steps * batch_size, terms, max_n)
     fresh_tapes = jax.tree.map(
         lambda x: x.reshape(num_steps, batch_size, *x.shape[1:]), fresh_tapes
     )

@@ -31,6 +31,7 @@ _NOT_NEGATIVE = (
 )
 _FRACTIONS = (
     "few_digits",
+    "hard_inputs",
     "mastery",
     "explored_success",
     "discount",

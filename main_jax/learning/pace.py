@@ -17,6 +17,7 @@ import jax.numpy as jnp
 from flax import struct
 
 from main_jax.learning.actor import Terms, Trajectory
+from main_jax.learning.hard_inputs import HardInputs
 from main_jax.learning.learner import Scales
 
 PHASES = ("explore", "commit", "sharpen", "settle")
@@ -93,12 +94,14 @@ def advance(config, pace: Pace, elapsed: jax.Array, episodes: Episodes) -> Pace:
     return pace.replace(max_difficulty=CURRICULA[config.curriculum](config, pace, elapsed))
 
 
-def acting_terms(config, pace: Pace) -> Terms:
+def acting_terms(config, pace: Pace, hard: HardInputs) -> Terms:
     exploring = pace.phase == EXPLORE
     return Terms(
         max_difficulty=pace.max_difficulty,
         wrong_halt_price=jnp.where(exploring, config.early_halt_price, config.wrong_halt_price),
         forgiving=exploring,
+        hard_share=jnp.float32(config.hard_inputs),
+        hard=hard,
     )
 
 

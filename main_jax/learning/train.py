@@ -35,11 +35,12 @@ from main_jax.learning.runtime.build import build_runtime
 from main_jax.terminal import SteadyConsole, StopRequest, say
 
 EVALUATION_SEED = 0
-# Batches of inputs at training lengths, apart from the evaluation's: the first one decides when
-# exploring ends, and all of them whether a run is done. Many, for what one in thousands of short
-# inputs has, every hundredth long one has too.
+# Batches of inputs at training lengths, apart from the evaluation's, and always new ones: training
+# comes back to those that go wrong. Many, for what one in thousands of short inputs has, every
+# hundredth long one has too.
 VALIDATION_SEED = 1
-NUM_VALIDATION_INPUTS = 1_000
+NUM_VALIDATION_INPUTS = 1_000  # of a batch
+MAX_BATCHES = 20  # of one validation
 SECONDS_TO_SAVE = 0.5  # at most so long to wait for a step to end, once it is high time
 
 
@@ -214,17 +215,18 @@ class Run:
 
     def _all_solved(self, policy: str, num_batches: int) -> bool:
         """Of so many batches of validation inputs; the first process's answer is everyone's."""
-        solved = all(
-            solved_from(
-                self.agent,
-                self.runtime.params,
-                validation_inputs(self.agent.game, self.config.max_difficulty, batch),
-                policy,
-                seed=batch,
-            ).all()
-            for batch in range(num_batches)
-        )
-        return bool(parallel.from_first_process(np.array(solved)))
+        begin = self.progress.validations * MAX_BATCHES
+        for batch in range(begin, begin + num_batches):
+            tapes = validation_inputs(self.agent.game, self.config.max_difficulty, batch)
+            solved = solved_from(self.agent, self.runtime.params, tapes, policy, seed=batch)
+            solved = parallel.from_first_process(solved)
+            if not solved.all():
+                wrong = np.flatnonzero(~solved)
+                self.runtime.come_back_to(
+                    jax.tree.map(lambda x, wrong=wrong: np.asarray(x)[wrong], tapes)
+                )
+                return False
+        return True
 
     def _start_over(self) -> None:
         """Before saving, so that a resumed run starts over at the same time."""

@@ -99,7 +99,7 @@ def test_every_phase_has_its_prices_and_step_size(name):
     pace = init_pace(config).replace(
         phase=jnp.int32(phase), phase_began=jnp.int32(300), max_difficulty=jnp.int32(3)
     )
-    terms = pacing.acting_terms(config, pace)
+    terms = pacing.acting_terms(config, pace, hard=None)
     assert int(terms.max_difficulty) == 3
     for since in (0, 10, 40, 50, 60, 149, 150, 400):
         scales = pacing.learning_scales(config, pace, jnp.int32(300 + since))

@@ -197,17 +197,29 @@ def test_validation_and_verification_decide(tmp_path, monkeypatch):
 
 
 def test_all_inputs_of_all_batches_must_be_solved(monkeypatch):
-    """Here one of the fourth batch is not."""
+    """Here one of the fourth batch is not; training comes back to it. Every time, all are new."""
+    seen, hard = [], []
 
     def solved_from(agent, params, tapes, policy, seed):
         assert policy == "sample"
-        return np.arange(5) < (4 if seed == 3 else 5)
+        seen.append(np.asarray(tapes.seen.tokens).tobytes())
+        return np.arange(train.NUM_VALIDATION_INPUTS) != (7 if len(seen) == 7 else -1)
 
     monkeypatch.setattr(train, "solved_from", solved_from)
     config = small_config(task="copy")
-    runtime = types.SimpleNamespace(params={})
-    run = types.SimpleNamespace(agent=build_agent(config), runtime=runtime, config=config)
-    assert Run._all_solved(run, "sample", 3) and not Run._all_solved(run, "sample", 4)
+    agent = build_agent(config)
+    runtime = types.SimpleNamespace(params={}, come_back_to=hard.append)
+    progress = train.Progress(devices=1)
+    run = types.SimpleNamespace(agent=agent, runtime=runtime, config=config, progress=progress)
+    assert Run._all_solved(run, "sample", 3) and hard == []
+    progress.validations += 1
+    assert not Run._all_solved(run, "sample", 20) and len(seen) == len(set(seen)) == 7
+    (tapes,) = hard
+    assert tapes.steps.shape == (1,)
+    expected = train.validation_inputs(agent.game, config.max_difficulty, train.MAX_BATCHES + 3)
+    np.testing.assert_array_equal(tapes.seen.tokens[0], expected.seen.tokens[7])
+    progress.validations += 1
+    assert Run._all_solved(run, "sample", train.MAX_BATCHES) and len(seen) == len(set(seen))
 
 
 def test_run_that_explores_to_the_end_asks_nothing(tmp_path, monkeypatch):

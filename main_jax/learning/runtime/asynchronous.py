@@ -71,8 +71,9 @@ class Learner:
         """Parameters, and the terms on which they act."""
         return parallel.first_replica((self._state.learner.params, self._terms(self._state)))
 
-    def enter(self, phase: int, elapsed: int) -> None:
-        self._state = core.in_phase(self._state, phase, elapsed, self.devices)
+    def write(self, field: str, value) -> None:
+        value = parallel.replicate(value, self.devices)
+        self._state = self._state.replace(**{field: value})
 
     def load(self, state: TrainState) -> None:
         self._state = parallel.replicate(state, self.devices)
@@ -139,8 +140,8 @@ class AsynchronousRuntime(Runtime):
     def read(self, field: str):
         return self.learner.read(field)
 
-    def enter(self, phase: int) -> None:
-        self.learner.enter(phase, self.elapsed)
+    def write(self, field: str, value) -> None:
+        self.learner.write(field, value)
 
     def start_over(self) -> None:
         self._attempt += 1

@@ -11,10 +11,12 @@ import numpy as np
 from flax import struct
 from jax import lax
 
-from main_jax import parallel
 from main_jax.controller.agent import Agent
+from main_jax.environment.tape import TapeState
+from main_jax.learning import hard_inputs
 from main_jax.learning import pace as pacing
 from main_jax.learning.actor import ActorState, Terms, Trajectory, init_actor
+from main_jax.learning.hard_inputs import HardInputs
 from main_jax.learning.learner import LearnerState, as_one_vector, init_learner, update
 from main_jax.learning.pace import Pace
 
@@ -24,6 +26,7 @@ class TrainState(struct.PyTreeNode):
 
     learner: LearnerState
     pace: Pace
+    hard: HardInputs
     timesteps: jax.Array  # i32[], over all devices and attempts
     attempt: jax.Array  # i32[], how often training started over
     began: jax.Array  # i32[], timesteps when this attempt began
@@ -35,7 +38,7 @@ class TrainState(struct.PyTreeNode):
 
     def terms(self, config) -> Terms:
         """On which the next unroll is to be played."""
-        return pacing.acting_terms(config, self.pace)
+        return pacing.acting_terms(config, self.pace, self.hard)
 
 
 def _keys(config, attempt) -> tuple[jax.Array, jax.Array]:
@@ -47,6 +50,7 @@ def begin_training(agent: Agent, config, attempt, timesteps) -> TrainState:
     return TrainState(
         learner=init_learner(agent, config, _keys(config, attempt)[0]),
         pace=pacing.init_pace(config),
+        hard=hard_inputs.no_hard_inputs(agent.game, config.max_difficulty),
         timesteps=timesteps,
         attempt=attempt,
         began=timesteps,
@@ -81,11 +85,6 @@ def learn(
     return state.replace(pace=pace), metrics
 
 
-def in_phase(state: TrainState, phase: int, elapsed: int, devices) -> TrainState:
-    phase, began = parallel.replicate((np.int32(phase), np.int32(elapsed)), devices)
-    return state.replace(pace=state.pace.replace(phase=phase, phase_began=began))
-
-
 def mean_metrics(metrics: dict) -> dict:
     """Of metrics [U], one value for each update of a call."""
     return jax.tree.map(jnp.mean, metrics)
@@ -114,8 +113,8 @@ class Runtime(abc.ABC):
         """A field of the TrainState, on the host."""
 
     @abc.abstractmethod
-    def enter(self, phase: int) -> None:
-        """Begins a phase of the attempt."""
+    def write(self, field: str, value) -> None:
+        """Sets a field of the TrainState to what is on the host."""
 
     @abc.abstractmethod
     def start_over(self) -> None:
@@ -136,6 +135,15 @@ class Runtime(abc.ABC):
     @abc.abstractmethod
     def close(self) -> None:
         """Ends whatever runs beside the caller."""
+
+    def enter(self, phase: int) -> None:
+        """Begins a phase of the attempt."""
+        began = np.int32(self.elapsed)
+        self.write("pace", self.pace.replace(phase=np.int32(phase), phase_began=began))
+
+    def come_back_to(self, tapes: TapeState) -> None:  # [N]
+        """Has the attempt meet these inputs more often from now on."""
+        self.write("hard", hard_inputs.add(self.read("hard"), tapes))
 
     @property
     def params(self) -> dict:

@@ -72,9 +72,9 @@ class FusedRuntime(Runtime):
     def read(self, field: str):
         return parallel.first_replica(getattr(self.state.train, field))
 
-    def enter(self, phase: int) -> None:
-        train = core.in_phase(self.state.train, phase, self.elapsed, self.devices)
-        self.state = self.state.replace(train=train)
+    def write(self, field: str, value) -> None:
+        value = parallel.replicate(value, self.devices)
+        self.state = self.state.replace(train=self.state.train.replace(**{field: value}))
 
     def start_over(self) -> None:
         self.state = self._initial_state(self.attempt + 1, self.timesteps)

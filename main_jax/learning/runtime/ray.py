@@ -235,8 +235,8 @@ class RayLearners:
     def begin(self, attempt: int, timesteps: int) -> None:
         self._wait([rank.call.remote("begin", attempt, timesteps) for rank in self._ranks])
 
-    def enter(self, phase: int, elapsed: int) -> None:
-        self._wait([rank.call.remote("enter", phase, elapsed) for rank in self._ranks])
+    def write(self, field: str, value) -> None:
+        self._wait([rank.call.remote("write", field, value) for rank in self._ranks])
 
     def load(self, state) -> None:
         self._wait([rank.call.remote("load", state) for rank in self._ranks])

@@ -76,13 +76,18 @@ def test_starting_over_keeps_the_clock_and_nothing_else():
     runtime = FusedRuntime(agent, config)
     runtime.step()
     runtime.enter(pacing.SETTLE)
+    runtime.come_back_to(agent.game.tapes_of(["12", "3"], room=config.max_difficulty))
     timesteps = runtime.timesteps
     assert timesteps == runtime.elapsed == runtime.timesteps_per_call
     assert (int(runtime.pace.phase), int(runtime.pace.phase_began)) == (pacing.SETTLE, timesteps)
+    other = FusedRuntime(agent, config)
+    other.load(runtime.snapshot())
+    for hard in (runtime.read("hard"), other.read("hard"), runtime.state.train.terms(config).hard):
+        assert np.all(np.asarray(hard.count) == 2)
     runtime.start_over()
     fresh = jax.jit(lambda: core.begin_training(agent, config, np.int32(1), np.int32(timesteps)))()
     assert_trees_close(runtime.read("learner"), fresh.learner, rtol=1e-6)
-    assert_trees_equal(runtime.pace, fresh.pace)
+    assert_trees_equal((runtime.pace, runtime.read("hard")), (fresh.pace, fresh.hard))
     assert (runtime.attempt, runtime.timesteps, runtime.elapsed) == (1, timesteps, 0)
     runtime.step()
     assert runtime.timesteps == int(runtime.read("timesteps")) == 2 * timesteps

@@ -13,7 +13,13 @@ from main_jax.learning.runtime.experience import (
     Ledger,
     Policy,
 )
-from tests.helpers import SHORT, assert_trees_equal, small_agent, small_config, small_params
+from tests.helpers import (
+    assert_trees_equal,
+    short_terms,
+    small_agent,
+    small_config,
+    small_params,
+)
 
 
 def experience(actor, sequence):
@@ -47,14 +53,12 @@ def test_an_unroll_cannot_come_twice():
         ledger.lose(0, 0)
 
 
-TERMS = jax.tree.map(np.asarray, SHORT)
-
-
 @pytest.fixture(scope="module")
 def acting():
     config = FrozenConfigDict(small_config(task="reverse", actor_batch_size=4))
     agent = small_agent(task="reverse")
-    policy = Policy(0, 0, jax.tree.map(np.asarray, small_params(agent)), TERMS)
+    terms = short_terms(agent, config.max_difficulty)
+    policy = Policy(0, 0, *jax.tree.map(np.asarray, (small_params(agent), terms)))
     return ActorPrograms(agent, config), policy
 
 
