@@ -35,7 +35,7 @@ class Setting:
 
 def _settings() -> dict[str, Setting]:
     return {
-        "one read": Setting("one read", base_config(), 1_500_000),
+        "one read": Setting("one read", base_config(), 2_500_000),
         "two reads": Setting("two reads", two_read_config(), 4_000_000),
     }
 
