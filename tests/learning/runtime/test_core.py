@@ -88,6 +88,7 @@ def test_starting_over_keeps_the_clock_and_nothing_else():
     fresh = jax.jit(lambda: core.begin_training(agent, config, np.int32(1), np.int32(timesteps)))()
     assert_trees_close(runtime.read("learner"), fresh.learner, rtol=1e-6)
     assert_trees_equal((runtime.pace, runtime.read("hard")), (fresh.pace, fresh.hard))
+    assert int(runtime.read("hard").count) == 0
     assert (runtime.attempt, runtime.timesteps, runtime.elapsed) == (1, timesteps, 0)
     runtime.step()
     assert runtime.timesteps == int(runtime.read("timesteps")) == 2 * timesteps
