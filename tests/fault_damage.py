@@ -25,7 +25,7 @@ def try_flips(book, folder: Path, every: int) -> None:
     end = Copy(lambda: make_run(made), folder / "make").wait()
     assert end.code == 0, end.errors
     for kind, count in FLIPS.items():
-        numbers = [n for n in range(0, count, every) if not book.has("flips", f"{kind} {n}")]
+        numbers = [n for n in range(0, count, every) if not book.is_well("flips", f"{kind} {n}")]
         for begin in range(0, len(numbers), FLIPS_AT_A_TIME):
             batch = numbers[begin : begin + FLIPS_AT_A_TIME]
             report = folder / "report"

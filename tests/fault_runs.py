@@ -34,7 +34,7 @@ def train(folder: Path, timesteps: int, *arguments, output: int | None = None) -
 def try_kills(book, folder: Path, every: int) -> None:
     """One run, killed again and again, beside one left alone."""
     names = [f"kill {number}" for number in range(0, KILLS, every)]
-    if all(book.has("kills", name) for name in names):
+    if all(book.is_well("kills", name) for name in names):
         return
     alone, killed = folder / "alone", folder / "killed"
     end = train(alone, TIMESTEPS).wait()
@@ -79,7 +79,7 @@ def try_signals(book, folder: Path, every: int) -> None:
     tries |= {
         f"{number.name}, in one long device call of {what}": (stop_long_call, number, what)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-        for what in ("solve", "training")
+        for what in ("evaluate", "training")
     }
     tries |= {
         "SIGINT, waiting for stdin": (stop_at_stdin,),
@@ -89,8 +89,9 @@ def try_signals(book, folder: Path, every: int) -> None:
         "a workdir on a full disk": (full_disk,),
         "killed between the first files": (killed_at_the_start,),
     }  # fmt: skip
+    book.forget_others("signals", tries)
     for number, (name, (function, *arguments)) in enumerate(tries.items()):
-        if number % every == 0 and not book.has("signals", name):
+        if number % every == 0 and not book.is_well("signals", name):
             here = folder / str(number)
             here.mkdir()
             book.write("signals", name, " ".join(function(here, *arguments).split()))
@@ -137,7 +138,8 @@ def stop_long_call(here: Path, number: int, what: str) -> str:
         time.sleep(20)
         return _stop(process, number, (0, 1))
     checkpoint = f"--checkpoint={ROOT / 'results' / 'controllers' / 'copy'}"
-    process = launch("solve", (checkpoint, "7" * 100_000), here)
+    arguments = (checkpoint, "--lengths=3000000", "--num_inputs=1")  # minutes
+    process = launch("evaluate", arguments, here)
     time.sleep(20)
     return _stop(process, number, (128 + number,))
 

@@ -2,9 +2,9 @@
 
   python -m tests.faults [--only=inputs,flips,kills,signals] [--publish]
 
-Takes a while and can be interrupted: what was tried is in --state, and is not tried again. With
---publish, the table of docs/reliability.md is made anew from it. An answer is good if it is what
-the page promises; the others are printed.
+Takes a while and can be interrupted: what was answered well is in --state, and is not tried again.
+With --publish, the table of docs/reliability.md is made anew from it. An answer is good if it is
+what the page promises; the others are printed.
 """
 
 import collections
@@ -49,8 +49,8 @@ class Book:
         if path.exists():
             self.answers.update(json.loads(path.read_text()))
 
-    def has(self, family: str, name: str) -> bool:
-        return name in self.answers[family]
+    def is_well(self, family: str, name: str) -> bool:
+        return self.answers[family].get(name) == ""
 
     def forget_others(self, family: str, names) -> None:
         """What is not tried any more does not count."""
@@ -105,7 +105,7 @@ def try_inputs(book: Book, folder: Path, every: int) -> None:
     cases = {c.name.replace(f"{folder}/", "")[:200]: c for c in all_cases(folder / "files")}
     book.forget_others("inputs", cases)
     for number, (name, case) in enumerate(cases.items()):
-        if number % every or book.has("inputs", name):
+        if number % every or book.is_well("inputs", name):
             continue
         here = folder / f"case-{number}"
         here.mkdir()
