@@ -138,7 +138,7 @@ def stop_long_call(here: Path, number: int, what: str) -> str:
         time.sleep(20)
         return _stop(process, number, (0, 1))
     checkpoint = f"--checkpoint={ROOT / 'results' / 'controllers' / 'copy'}"
-    arguments = (checkpoint, "--lengths=3000000", "--num_inputs=1")  # minutes
+    arguments = (checkpoint, "--lengths=1000000", "--num_inputs=1")  # a minute
     process = launch("evaluate", arguments, here)
     time.sleep(20)
     return _stop(process, number, (128 + number,))
