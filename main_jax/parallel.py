@@ -127,7 +127,9 @@ def joined(coordinator: str | None, num_processes: int | None, process_id: int |
         raise UserError(f"the processes have not met at {coordinator}: {error}") from error
     try:
         yield
-    except jax.errors.JaxRuntimeError as error:
+    except (jax.errors.JaxRuntimeError, ValueError) as error:
+        if isinstance(error, ValueError) and "Gloo" not in str(error):  # as JAX raises some of them
+            raise
         say(f"error: another process is gone: {str(error).splitlines()[0][:200]}")
         os._exit(1)  # in the usual way, JAX would wait for the one that is gone, and then abort
 

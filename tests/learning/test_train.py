@@ -17,7 +17,7 @@ from main_jax.learning import train
 from main_jax.learning.metrics import read_metrics
 from main_jax.learning.runtime.fused import FusedRuntime
 from main_jax.learning.train import Run, train_and_evaluate
-from tests.commands import command
+from tests.commands import assert_user_error, command, launch
 from tests.helpers import ROOT, assert_trees_equal, small_config
 
 STEPS_PER_CALL = 8 * 4 * 2
@@ -259,19 +259,26 @@ def test_validation_inputs_are_of_every_length_and_none_is_an_evaluation_input()
     assert not (texts(longest[0]) | texts(longest[1])) & texts(evaluated)
 
 
-def test_solved_run_stops_by_itself(tmp_path):
+def test_solved_run_stops_by_itself_and_is_reported_on(tmp_path):
     """Real learning, to the end, with a fixed seed.
 
     In a process of its own, which compiles for speed as users' runs do and tests do not.
     """
     config = (f"--config={ROOT}/configs/reverse.py", "--config.evaluation_lengths=(10, 20)")
     result = subprocess.run(
-        command("local", *config, "--config.hidden_sizes=(64,)", f"--workdir={tmp_path}/run"),
+        command("local", *config, "--config.hidden_sizes=(64,)", f"--workdir={tmp_path}"),
         env=os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=1"},
         capture_output=True,
         text=True,
     )
     assert "reverse: solved after" in result.stdout, result.stdout + result.stderr
-    last = read_metrics(tmp_path / "run")[-1]
+    last = read_metrics(tmp_path)[-1]
     assert last["greedy_10"] == 1.0
     assert last["greedy_20"] >= 0.9
+    report = tmp_path / "report.html"
+    assert f"report: {report}" in result.stdout and (tmp_path / "figures/entropy.png").exists()
+    written = report.read_bytes()
+    report.unlink()
+    again = launch("report", f"--workdir={tmp_path}")
+    assert again.stdout == f"report: {report}\n" and report.read_bytes() == written
+    assert_user_error(launch("report", f"--workdir={tmp_path}/figures"), "no metrics at")

@@ -6,8 +6,8 @@ import socket
 import subprocess
 
 import pytest
-from flax import serialization
 
+from main_jax.controller.saved import read_controller
 from tests.commands import (
     TINY,
     assert_user_error,
@@ -85,24 +85,27 @@ def test_two_processes_equal_two_devices_though_one_was_asked_to_stop(tmp_path):
     assert [code for code, _, _ in ends] == [0, 0, 0], ends
     assert not second.exists()
     ours, theirs = (
-        serialization.msgpack_restore((workdir / "controller.msgpack").read_bytes())
-        for workdir in (first, tmp_path / "alone")
+        read_controller(workdir / "controller.msgpack") for workdir in (first, tmp_path / "alone")
     )
-    assert ours["timesteps"] == theirs["timesteps"] == calls * STEPS_PER_CALL
-    assert_trees_close(ours["params"], theirs["params"], rtol=1e-3, atol=1e-4)
+    assert ours.timesteps == theirs.timesteps == calls * STEPS_PER_CALL
+    assert_trees_close(ours.params, theirs.params, rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("victim", [0, 1])
 def test_killed_process_ends_the_other_with_the_cause_named(tmp_path, victim):
+    """If it was the one at whose address they met, JAX notices too, and may be the first to act."""
     workdir = tmp_path / "run"
     processes = start_two((workdir, workdir), calls=10**6)
     wait_for(lambda: (workdir / "checkpoints").exists() and len(saved_steps(workdir)) > 1)
     processes[victim].kill()
     code, _, errors = ends_of([processes[1 - victim]])[0]
     processes[victim].communicate()
-    assert code == 1
-    (line,) = errors.strip().splitlines()
-    assert line.startswith("error: another process is gone: ")
+    if victim == 1:
+        (line,) = errors.strip().splitlines()
+        assert code == 1 and line.startswith("error: another process is gone: ")
+    else:
+        causes = ("error: another process is gone: ", "indicates that another task died")
+        assert code in (1, -signal.SIGABRT) and any(cause in errors for cause in causes)
     evaluated = launch("evaluate", f"--checkpoint={workdir}", "--lengths=2", "--num_inputs=2")
     assert evaluated.returncode == 0, evaluated.stderr
 
