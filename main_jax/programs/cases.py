@@ -52,9 +52,9 @@ def unknowns_that_count(sight: Sight, program: Program) -> tuple:
 
 def views_of(task: Task, sight: Sight, unknowns: tuple) -> Views:
     """What there is to see, for all values of the unknowns; of others the first one stands in."""
-    sizes = sizes_of(sight)
-    values = np.indices([sizes[u] for u in unknowns]).reshape(len(unknowns), -1)
-    count = values.shape[1] if unknowns else 1
+    shape = [sizes_of(sight)[unknown] for unknown in unknowns]
+    count = int(np.prod(shape, dtype=int))
+    values = np.indices(shape).reshape(len(shape), count)
     anchors = {**sight.heads, **sight.landmarks}
     characters, modules = task.vocabulary.characters, [module.name for module in task.modules]
     tokens = np.full((count, len(anchors), 2 * SIGHT + 1), OFF_TAPE, np.int8)
