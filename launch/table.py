@@ -4,7 +4,7 @@
 
 One process a core; interrupted, it goes on where it was. Results are one JSON a run in --results,
 with a table (Markdown) and a figure (PNG) made from whatever is there. An ablation's run may take
-as many timesteps as the longest run of the row attention.
+as many timesteps as the longest run of the row attention, or three times their median.
 """
 
 from pathlib import Path

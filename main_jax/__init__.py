@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 _ORIGINS = {
     "load": "main_jax.report.front_door",
     "train": "main_jax.report.front_door",
+    "induce": "main_jax.induction.induce",
     "base_config": "main_jax.config",
     "Task": "main_jax.environment.task",
     "Module": "main_jax.environment.modules",

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 from absl import app, flags, logging
@@ -26,6 +27,10 @@ USER_ERROR = 2
 _CHOICES = {}  # by flag: a function that gives its values
 FAILURE = 1  # through no fault of the command line
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+FUSION_EMITTERS_UNTIL = (
+    0,
+    11,
+)  # versions of jaxlib not seen yet might not know the flag, and abort
 # As it was before prepare_host; processes of their own make their own settings from it.
 USER_ENVIRONMENT = dict(os.environ)
 
@@ -41,6 +46,9 @@ def prepare_host() -> None:
         # A third less time to compile, for a program that runs as fast.
         "--xla_backend_optimization_level": "1",
     }
+    if _jaxlib_version() < FUSION_EMITTERS_UNTIL:
+        # Half the time to compile, for a program that runs as fast.
+        wanted["--xla_cpu_use_fusion_emitters"] = "false"
     given = os.environ.get("XLA_FLAGS", "")
     extra = [f"{flag}={value}" for flag, value in wanted.items() if flag not in given]
     os.environ["XLA_FLAGS"] = " ".join([*given.split(), *extra])
@@ -51,6 +59,11 @@ def prepare_host() -> None:
     # Importing and tracing make very many objects that stay. To look for garbage among them as
     # often as Python does by default takes a second of start-up; later there is little to find.
     gc.set_threshold(100_000)
+
+
+def _jaxlib_version() -> tuple[int, int]:
+    major, minor, *_ = metadata.version("jaxlib").split(".")
+    return int(major), int(minor)
 
 
 def host_is_prepared() -> bool:

@@ -62,12 +62,12 @@ def base_config() -> ConfigDict:
     config.wrong_halt_price = 3.0  # ... and later; from the start, it would keep from ever halting
     config.explored_success = 0.9  # at every length; ends exploring
     config.sharpen_timesteps = 100_000  # 0: explore to the end
-    config.doubt_cost = 0.5  # times the mean doubt of module and heads, from sharpening on
-    config.settle_timesteps = 50_000
+    config.doubt_cost = 1.0  # times the mean doubt of module and heads, from sharpening on
+    config.settle_timesteps = 40_000
 
-    # A run that has found a wrong habit rarely leaves it. One that is still exploring after so
+    # A run that has found a wrong habit rarely leaves it. One that explores, or commits, for so
     # many timesteps starts over, from new parameters and within total_timesteps. 0: never
-    config.restart_after = 3_000_000
+    config.restart_after = 1_500_000
 
     # Evaluation, on inputs that are never trained on
     config.evaluate_every = 500_000  # timesteps
@@ -127,15 +127,15 @@ def two_read_config() -> ConfigDict:
     config.reward = "prefix"
     # Two reads must be right together before a sum pays: with 0.04, runs did not commit to any.
     config.entropy_cost = 0.03
-    # Every digit pays when it is written; what comes later says nothing about it.
-    config.discount = 0.9
+    # Every digit pays when it is written, and what comes later says little about it: but for a
+    # last carry, where a 0 must be written before it can be made a 1. With 0.9, that took longer.
+    config.discount = 0.95
     config.cell_reward = 0.5
     # Without the carry, which comes last, no length is mastered; and digits near the landmarks can
     # be found without learning to move the heads, so that most inputs must be longer.
     config.mastery = 0.5
     config.min_difficulty = 6
-    # The last carry may come long after the rest.
-    config.restart_after = 5_000_000
+    config.restart_after = 2_000_000
     return config
 
 

@@ -45,7 +45,7 @@ ANSWERS = {
     "increment": lambda x: "".join("1234567890"[int(c)] for c in x),
     "filter_even": lambda x: ("".join(c for c in x if c in "02468ace") + "." * len(x))[: len(x)],
     "add": lambda x, y: f"{int(x) + int(y):0{len(x) + 1}d}"[::-1],
-    "subtract": lambda x, y: str(10 ** len(x) + int(x) - int(y))[: -len(x) - 1 : -1],
+    "subtract": lambda x, y: f"{(int(x) - int(y)) % 10 ** len(x):0{len(x)}d}"[::-1],
     "binary_add": lambda x, y: f"{int(x, 2) + int(y, 2):0{len(x) + 1}b}"[::-1],
     "maximum": lambda x, y: "".join(a if a > b else b for a, b in zip(x, y, strict=True)),
     "interleave": lambda x, y: "".join((x[i // 2], y[i // 2])[i % 2] for i in range(2 * len(x))),

@@ -7,13 +7,14 @@ import pytest
 
 from tests.helpers import ROOT
 
-ORDER = ("environment", "controller", "evaluation", "learning", "report")
+ORDER = ("environment", "controller", "evaluation", "learning", "report", "induction")
 PACKAGE = ROOT / "main_jax"
 SHARED = "what all rooms share"
 MAX_SHARED_FILES = 8
 ALLOWED = {room: {SHARED, *ORDER[: place + 1]} for place, room in enumerate(ORDER)}
 ALLOWED["programs"] = {SHARED, "programs", "environment", "controller", "evaluation"}
-ALLOWED["report"].add("programs")
+for above_programs in ("report", "induction"):
+    ALLOWED[above_programs].add("programs")
 ALLOWED[SHARED] = {SHARED}
 ALLOWED["baselines"] = {SHARED, "environment", "evaluation"}
 

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from flax import struct
 
 from main_jax.controller.agent import Agent
-from main_jax.controller.context import observe_cells, observe_past
+from main_jax.controller.context import VIEWS, observe_cells, observe_past
 from main_jax.controller.network import (
     MASKED_LOGIT,
     RECEPTIVE_FIELD,
@@ -41,11 +41,15 @@ class Encoding(struct.PyTreeNode):
 
 
 def applies_to(agent: Agent) -> bool:
-    """A recurrent encoder passes every change on to the whole tape."""
+    """A recurrent encoder passes every change on to the whole tape, and a view that shows tokens
+    only after the first step changes them all then.
+    """
     controller = agent.controller
-    return isinstance(controller, Controller) and (controller.encoder, controller.reach) == (
-        "attention",
-        "anywhere",
+    looks_alike = "not_at_first" not in VIEWS[agent.view]
+    return (
+        looks_alike
+        and isinstance(controller, Controller)
+        and (controller.encoder, controller.reach) == ("attention", "anywhere")
     )
 
 

@@ -13,9 +13,9 @@ import numpy as np
 from flax import struct
 from jax import lax
 
-from main_jax.environment import tape
+from main_jax.environment import examples, tape
 from main_jax.environment.tape import Action, TapeState
-from main_jax.environment.task import Task, sample_operands
+from main_jax.environment.task import UNKNOWN, Task, sample_operands
 from main_jax.environment.tasks import get_task
 
 HALT = "Halt"  # not a module of the task's, but chosen like one
@@ -81,9 +81,9 @@ class Game:
     def step_limit(self, n):
         return jnp.asarray(self.steps_per_digit * n, jnp.int32) + self.extra_steps
 
-    def start(self, operands: jax.Array, n: jax.Array) -> TapeState:
+    def start(self, operands: jax.Array, n: jax.Array, answer=None) -> TapeState:
         """The tape at t=0 for operands [K, N], of which the first n columns count."""
-        return tape.start(self.task, operands, n, self.step_limit(n))
+        return tape.start(self.task, operands, n, self.step_limit(n), answer)
 
     def step(
         self, state: TapeState, action: Action, wrong_halt_price=0.0, forgiving=False
@@ -121,7 +121,10 @@ class Game:
     def draw(
         self, key: jax.Array, n: jax.Array, max_n: int, few_digits: float = 0.0
     ) -> TapeState:  # [N]
-        """Random inputs of lengths n [N], each in an array that has room for max_n."""
+        """Random inputs of lengths n [N], each in an array that has room for max_n.
+
+        Of a task that has examples, random ones of them.
+        """
         return _draw(self, max_n, few_digits, key, n)
 
     def draw_for_training(
@@ -171,7 +174,17 @@ class Game:
         for row, digits in enumerate(operands):
             for column, operand in enumerate(digits):
                 padded[row, column, : len(operand)] = task.vocabulary.encode(operand)
-        return _start_all(self, padded, lengths)
+        if task.reference is not None:
+            return self.tapes_from(padded, lengths)
+        answers = np.full((len(inputs), task.target_length(padded.shape[2])), UNKNOWN, np.int32)
+        for row, digits in enumerate(operands):
+            tokens = task.vocabulary.encode(task.answer(digits) or "")
+            answers[row, : len(tokens)] = tokens
+        return _start_all(self, padded, lengths, answers)
+
+    def tapes_from(self, operands: np.ndarray, lengths: np.ndarray) -> TapeState:  # [N]
+        """The tapes of inputs given as digits [N, K, max_n] and their lengths [N]."""
+        return _start_all(self, operands, lengths, None)
 
     def fixed_inputs(self, length: int, num_inputs: int, seed: int) -> TapeState:  # [num_inputs]
         """The inputs of a seed, the same in every run and on every machine."""
@@ -182,13 +195,16 @@ class Game:
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
 def _draw(game: Game, max_n: int, few_digits: float, key: jax.Array, n: jax.Array) -> TapeState:
     """Compiled, for whoever calls it outside of a program: step by step, it takes seconds."""
+    if game.task.examples is not None:
+        tapes = jax.vmap(game.start)(*examples.draw(game.task, key, n, max_n))
+        return tapes.replace(difficulty=n)
     operands = sample_operands(game.task, key, n.shape[0], max_n, few_digits)
     return jax.vmap(game.start)(operands, n)
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _start_all(game: Game, operands, lengths) -> TapeState:  # [N]
-    return jax.vmap(game.start)(operands, lengths)
+def _start_all(game: Game, operands, lengths, answers) -> TapeState:  # [N]
+    return jax.vmap(game.start)(operands, lengths, answers)
 
 
 def build_game(config) -> Game:

@@ -34,16 +34,22 @@ class Observation(struct.PyTreeNode):
 
 class TapeState(struct.PyTreeNode):
     seen: Observation
-    target: jax.Array  # i32[L], the expected token, NOT_A_TARGET where anything may stand
+    # i32[L], the expected token; NOT_A_TARGET where anything may stand, UNKNOWN where nobody says
+    target: jax.Array
     steps: jax.Array  # i32[], actions taken
     step_limit: jax.Array  # i32[]
     halted: jax.Array  # bool[], by an action
-    difficulty: jax.Array  # i32[], the input's length n
+    difficulty: jax.Array  # i32[], the input's length n, or the one that was asked for
     correct_at_start: jax.Array  # i32[], target cells that were right at t=0
 
 
-def start(task: Task, operands: jax.Array, n: jax.Array, step_limit: jax.Array) -> TapeState:
-    """The tape at t=0 for operands [K, N], of which the first n columns count."""
+def start(
+    task: Task, operands: jax.Array, n: jax.Array, step_limit: jax.Array, answer=None
+) -> TapeState:
+    """The tape at t=0 for operands [K, N], of which the first n columns count.
+
+    The answer [target_length(N)] is the task's, unless it is given.
+    """
     cells = jnp.arange(task.tape_length(operands.shape[1]))
     tokens = jnp.full(cells.shape, task.vocabulary.empty)
     position, next_operand, landmarks = 0, 0, []
@@ -58,7 +64,8 @@ def start(task: Task, operands: jax.Array, n: jax.Array, step_limit: jax.Array) 
             landmarks.append(position)
             position = position + 1
     length = position + task.target_length(n)
-    expected = _shift_right(task.expected(operands, n), position, cells)
+    answer = task.expected(operands, n) if answer is None else answer
+    expected = _shift_right(answer, position, cells)
     is_target = (cells >= position) & (cells < length)
     target = jnp.where(is_target, expected, NOT_A_TARGET).astype(jnp.int32)
     return TapeState(
@@ -75,6 +82,15 @@ def start(task: Task, operands: jax.Array, n: jax.Array, step_limit: jax.Array) 
         halted=jnp.bool_(False),
         difficulty=jnp.asarray(n, jnp.int32),
         correct_at_start=jnp.sum(tokens == target),
+    )
+
+
+def with_room(tapes: TapeState, room: int) -> TapeState:  # [N]
+    """The same tapes in arrays of at least so many cells."""
+    more = ((0, 0), (0, max(0, room - tapes.target.shape[1])))
+    return tapes.replace(
+        seen=tapes.seen.replace(tokens=jnp.pad(tapes.seen.tokens, more)),
+        target=jnp.pad(tapes.target, more, constant_values=NOT_A_TARGET),
     )
 
 
@@ -118,13 +134,18 @@ def call(task: Task, module, arguments: Sequence[jax.Array]) -> jax.Array:  # i3
     return jnp.stack([jnp.asarray(result, jnp.int32) for result in results])
 
 
+def _expects(state: TapeState) -> jax.Array:  # bool[L]
+    """Where a certain token is expected."""
+    return state.target >= 0
+
+
 def correct_cells(state: TapeState) -> jax.Array:
     return jnp.sum(state.seen.tokens == state.target)
 
 
 def correct_prefix(state: TapeState) -> jax.Array:
     """Target cells before the first that is wrong."""
-    is_target = state.target != NOT_A_TARGET
+    is_target = _expects(state)
     cells = jnp.arange(is_target.shape[0])
     wrong = is_target & (state.seen.tokens != state.target)
     first_wrong = jnp.min(jnp.where(wrong, cells, cells.shape[0]))
@@ -132,8 +153,8 @@ def correct_prefix(state: TapeState) -> jax.Array:
 
 
 def solved(state: TapeState) -> jax.Array:
-    """Every target cell holds the expected token."""
-    return jnp.all((state.target == NOT_A_TARGET) | (state.seen.tokens == state.target))
+    """Every target cell holds the expected token; where none is known, any will do."""
+    return jnp.all(~_expects(state) | (state.seen.tokens == state.target))
 
 
 def progress(state: TapeState) -> jax.Array:
@@ -141,7 +162,7 @@ def progress(state: TapeState) -> jax.Array:
 
     Where none was wrong: whether none is.
     """
-    wrong_at_start = jnp.sum(state.target != NOT_A_TARGET) - state.correct_at_start
+    wrong_at_start = jnp.sum(_expects(state)) - state.correct_at_start
     gained = correct_cells(state) - state.correct_at_start
     share = jnp.maximum(gained, 0) / jnp.maximum(wrong_at_start, 1)
     return jnp.where(wrong_at_start == 0, gained == 0, share)

@@ -20,10 +20,16 @@ LONG_OPERANDS = "xyz"
 SINGLE_DIGITS = "k"
 OPERAND_NAMES = LONG_OPERANDS + SINGLE_DIGITS
 MAX_SHOWN = 60  # characters of an input in a message
+UNKNOWN = -2  # as a token of an answer: nobody says which
 
 
 def as_long_as_the_input(n):
     return n
+
+
+@dataclasses.dataclass(frozen=True, eq=False)  # the same only as itself: a task must be hashed
+class Examples:
+    answers: dict[str, str]  # the expected target cells by the input's text
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,8 +38,9 @@ class Task:
     base: int
     layout: str
     modules: tuple[Module, ...]
-    # K strings of digits -> the expected target cells, in plain Python
-    reference: Callable[..., str]
+    # K strings of digits -> the expected target cells, in plain Python. Without it, answers are
+    # known of the examples alone, and inputs are drawn from them
+    reference: Callable[..., str] | None = None
     # n -> number of target cells, for plain and for traced integers
     target_length: Callable[[int], int] = as_long_as_the_input
     # (operands [K, N], n) -> tokens [target_length(N)]; beyond target_length(n), anything.
@@ -43,6 +50,7 @@ class Task:
     sample: Callable[[jax.Array, tuple[int, int, int]], jax.Array] | None = None
     num_reads: int = 2
     num_writes: int = 1
+    examples: Examples | None = None
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -78,6 +86,8 @@ class Task:
         if self.solution is not None:
             return self.solution(operands, n)
         room = self.target_length(operands.shape[-1])
+        if self.reference is None:
+            return jnp.full(room, UNKNOWN, jnp.int32)
         return jax.pure_callback(
             self._expected_on_host,
             jax.ShapeDtypeStruct((room,), jnp.int32),
@@ -106,6 +116,12 @@ class Task:
             problem = f"fails with {type(error).__name__}: {' '.join(str(error).split())}"
         call = f"reference({', '.join(map(shortened, texts))})"
         raise UserError(f"{source_file(self)}: task {self.name!r}: {call} {problem}")
+
+    def answer(self, operands: list[str]) -> str | None:
+        """The expected target cells; None where nobody knows them."""
+        if self.reference is not None:
+            return self.reference(*operands)
+        return self.examples and self.examples.answers.get(self.input_text(operands))
 
     def operand_texts(self, operands: np.ndarray, n: int) -> list[str]:
         """Operands [K, N] as the strings of digits that the reference takes."""
@@ -160,6 +176,8 @@ class Task:
 
 def source_file(task: Task) -> str:
     """Where its reference is written, for messages."""
+    if task.reference is None:
+        return "a task without a reference"
     try:
         return inspect.getsourcefile(inspect.unwrap(task.reference)) or "?"
     except TypeError:  # a built-in function has no file

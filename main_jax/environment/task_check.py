@@ -4,6 +4,7 @@ import functools
 import itertools
 import random
 import string
+from collections.abc import Iterator
 
 import jax
 import jax.numpy as jnp
@@ -27,6 +28,7 @@ INPUTS_PER_LENGTH = 25
 MAX_HEADS = 100  # of a kind; as many again would take minutes to compile
 BYTES_PER_TOKEN = 4
 COPIES_OF_A_TABLE = 3
+SOME_EXAMPLES = 200  # of which it is looked at whether they can be written
 
 
 def check_task(task: Task) -> None:
@@ -176,6 +178,9 @@ def _check_target_length(task: Task) -> None:
 
 
 def _check_reference(task: Task) -> None:
+    if task.reference is None:
+        _check_examples(task)
+        return
     for n in LENGTHS:
         for operands in example_operands(task, n):
             call = f"reference({', '.join(map(repr, operands))})"
@@ -202,7 +207,19 @@ def _check_reference(task: Task) -> None:
                     )
 
 
+def _check_examples(task: Task) -> None:
+    if not task.examples or not task.examples.answers:
+        raise _error(task, "reference", "there is none, and there are no examples either")
+    for text, answer in task.examples.answers.items():
+        cells = task.target_length(task.input_length(task.parse(text)))
+        if len(answer) != cells or not set(answer) <= set(task.vocabulary.characters):
+            problem = f"{answer!r} for {text!r} is not {cells} characters of the vocabulary"
+            raise _error(task, "examples", f"{problem} {task.vocabulary.characters!r}")
+
+
 def _check_solution(task: Task) -> None:
+    if task.reference is None:
+        return
     room = max(LENGTHS)
     inputs = [(n, operands) for n in LENGTHS for operands in example_operands(task, n)]
     # Beyond an operand's end stands anything, as in training.
@@ -262,19 +279,27 @@ def _try(task: Task, field: str, function, shape: tuple[int, ...]) -> np.ndarray
 
 
 def _check_answers_can_be_written(task: Task) -> None:
+    for operands, answer in _some_answers(task):
+        on_tape = set(task.landmark_tokens + EMPTY).union(*operands)
+        writable = _writable(task, on_tape)
+        for character in answer:
+            if character not in writable | {EMPTY}:
+                raise _error(
+                    task,
+                    "modules",
+                    f"none of {', '.join(m.name for m in task.modules)} can write the "
+                    f"{character!r} of {answer!r}, the answer to {task.input_text(operands)!r}",
+                )
+
+
+def _some_answers(task: Task) -> Iterator[tuple[list[str], str]]:
+    if task.reference is None:
+        for text, answer in itertools.islice(task.examples.answers.items(), SOME_EXAMPLES):
+            yield task.parse(text), answer
+        return
     for n in LENGTHS:
         for operands in example_operands(task, n):
-            on_tape = set(task.landmark_tokens + EMPTY).union(*operands)
-            writable = _writable(task, on_tape)
-            answer = task.reference(*operands)
-            for character in answer:
-                if character not in writable | {EMPTY}:
-                    raise _error(
-                        task,
-                        "modules",
-                        f"none of {', '.join(m.name for m in task.modules)} can write the "
-                        f"{character!r} of {answer!r}, the answer to {task.input_text(operands)!r}",
-                    )
+            yield operands, task.reference(*operands)
 
 
 def _writable(task: Task, on_tape: set[str]) -> set[str]:

@@ -15,11 +15,15 @@ from main_jax.controller.agent import Agent
 from main_jax.controller.policy import POLICIES
 from main_jax.environment import tape
 from main_jax.environment.tape import Action, TapeState
+from main_jax.errors import UserError
 
 # Bounds the memory of one device program; longer tapes run in smaller batches.
 MAX_CELLS_PER_BATCH = 2_000_000
 # From so many cells on, it is faster to look at windows alone, where a controller needs no more ...
 LONG_FOR_WINDOWS = 64
+# A step on windows costs the same on longer tapes, which take only memory: so to here, tapes of all
+# lengths are made as long, and a program less is compiled for each.
+MAX_SHARED_ROOM = 1024
 # ... or to renew what changed instead of computing all again, in batches whose encodings stay in a
 # CPU's cache.
 LONG_TAPE = 512
@@ -145,23 +149,44 @@ def evaluate(
     agent: Agent, params, lengths, num_inputs: int, seed: int, policies=tuple(POLICIES), report=None
 ) -> list[LengthResult]:
     """Success on fixed inputs of each length, for each way of choosing actions."""
+    if agent.task.reference is None and agent.task.examples is None:
+        raise UserError(f"nobody knows the answers of task {agent.task.name!r}")
     results = []
     for length in lengths:
         inputs = agent.game.fixed_inputs(length, num_inputs, seed)
-        keys = jax.random.split(jax.random.PRNGKey(seed), num_inputs)
-        repeated, keys = jax.tree.map(lambda x: np.concatenate([x] * len(policies)), (inputs, keys))
-        final = run_episodes(agent, params, repeated, np.repeat(policies, num_inputs), keys, report)
-        solved = np.asarray(jax.vmap(agent.game.success)(final)).reshape(len(policies), num_inputs)
-        steps = final.steps.reshape(len(policies), num_inputs)
-        for index, name in enumerate(policies):
-            results.append(
-                LengthResult(
-                    length=length,
-                    policy=name,
-                    num_inputs=num_inputs,
-                    solved=int(solved[index].sum()),
-                    success_rate=float(solved[index].mean()),
-                    mean_steps=float(steps[index].mean()),
-                )
-            )
+        inputs = tape.with_room(inputs, _shared_room(agent, lengths))
+        solved, steps = outcomes(agent, params, inputs, policies, seed, report)
+        results += [
+            result_of(length, name, solved[index], steps[index])
+            for index, name in enumerate(policies)
+        ]
     return results
+
+
+def _shared_room(agent: Agent, lengths) -> int:
+    """Cells that all tapes get, so that one program serves all lengths; 0: what each one needs."""
+    room = agent.task.tape_length(max(lengths))
+    return room if windows.applies_to(agent) and room <= MAX_SHARED_ROOM else 0
+
+
+def outcomes(
+    agent: Agent, params, inputs: TapeState, policies, seed: int, report=None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which of the inputs [N] each policy solves, bool[P, N], and in how many steps, i32[P, N]."""
+    shape = len(policies), inputs.steps.shape[0]
+    keys = jax.random.split(jax.random.PRNGKey(seed), shape[1])
+    repeated, keys = jax.tree.map(lambda x: np.concatenate([x] * len(policies)), (inputs, keys))
+    final = run_episodes(agent, params, repeated, np.repeat(policies, shape[1]), keys, report)
+    solved = np.asarray(jax.vmap(agent.game.success)(final))
+    return solved.reshape(shape), final.steps.reshape(shape)
+
+
+def result_of(length: int, policy: str, solved: np.ndarray, steps: np.ndarray) -> LengthResult:
+    return LengthResult(
+        length=length,
+        policy=policy,
+        num_inputs=len(solved),
+        solved=int(solved.sum()),
+        success_rate=float(solved.mean()),
+        mean_steps=float(steps.mean()),
+    )

@@ -8,6 +8,7 @@ import numpy as np
 
 from main_jax.controller.agent import Agent
 from main_jax.environment.tape import NOT_A_TARGET, TapeState
+from main_jax.environment.task import UNKNOWN
 from main_jax.evaluation.evaluate import MAX_CELLS_PER_BATCH, run_episodes
 
 # Batches come in few sizes, so that few programs are compiled.
@@ -18,13 +19,15 @@ LEAST_ROOM = 16  # digits; above, powers of two
 @dataclasses.dataclass(frozen=True)
 class Solution:
     output: str
-    correct: bool
+    correct: bool | None  # None: nobody knows the answer
     steps: int
     finished: bool = True  # ended by itself, within the step limit
 
     @property
     def verdict(self) -> str:
-        return "ok" if self.correct else "wrong" if self.finished else "unfinished"
+        if not self.finished:
+            return "unfinished"
+        return {True: "ok", False: "wrong", None: "stopped"}[self.correct]
 
 
 def solve(agent: Agent, params, inputs: list[str]) -> list[Solution]:
@@ -62,8 +65,10 @@ def _solutions_of(agent: Agent, final: TapeState) -> list[Solution]:
 
 
 def _solution(agent: Agent, tokens, target, correct, steps, finished) -> Solution:
-    output = agent.task.vocabulary.decode(np.asarray(tokens)[np.asarray(target) != NOT_A_TARGET])
-    return Solution(output, bool(correct), int(steps), bool(finished))
+    target = np.asarray(target)
+    output = agent.task.vocabulary.decode(np.asarray(tokens)[target != NOT_A_TARGET])
+    known = not (target == UNKNOWN).any()
+    return Solution(output, bool(correct) if known else None, int(steps), bool(finished))
 
 
 def solution_of(agent: Agent, final: TapeState) -> Solution:

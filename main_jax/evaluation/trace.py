@@ -9,7 +9,6 @@ from rich.text import Text
 
 from main_jax.controller import policy
 from main_jax.controller.agent import Agent
-from main_jax.environment import tape
 from main_jax.environment.tape import Action, TapeState
 from main_jax.environment.task import Task
 from main_jax.evaluation.solve import Solution, solution_of
@@ -105,7 +104,7 @@ def _tape_text(task: Task, state: TapeState) -> str:
 def _target_text(task: Task, state: TapeState) -> str:
     characters = task.vocabulary.characters
     cells = np.asarray(state.target)[: int(state.seen.length)]
-    return "".join(ANYTHING if cell == tape.NOT_A_TARGET else characters[cell] for cell in cells)
+    return "".join(characters[cell] if cell >= 0 else ANYTHING for cell in cells)
 
 
 def terminal_lines(episode: Episode) -> list[Text]:

@@ -125,6 +125,7 @@ def has_lasted(pace: Pace, elapsed: int, timesteps: int) -> bool:
 
 
 def stuck(config, pace: Pace, elapsed: int) -> bool:
-    """Whether an attempt has had its time and found nothing."""
-    late = config.restart_after and elapsed >= config.restart_after
-    return bool(late and pace.phase < SHARPEN)
+    """Whether an attempt explores, or commits, for so long that it will hardly find more."""
+    if not config.restart_after or pace.phase >= SHARPEN:
+        return False
+    return has_lasted(pace, elapsed, config.restart_after)

@@ -44,20 +44,27 @@ class Comparison:
         )
 
 
-def extract(agent: Agent, params, every_head: bool = False) -> Program:
-    """The program of a controller that halts by itself.
+def extract(
+    agent: Agent, params, batches: list[list[str]] | None = None, every_head: bool = False
+) -> Program:
+    """The program of a controller that halts by itself, by what it does on batches of inputs.
 
-    Of heads that no module reads it says nothing, unless every head is asked for.
+    Where none are given, they are those on which it can be seen at its best and at its worst, and
+    more of them where a program needs it. Of heads that no module reads it says nothing, unless
+    every head is asked for.
     """
     if not agent.game.can_halt:
         raise UserError("a program needs a controller that halts by itself: halting=learned")
-    seen = _record_all(agent, params, training_inputs(agent.task)).unique()
+    seen = _record_all(agent, params, batches or training_inputs(agent.task)).unique()
     chosen = random.Random(0).sample(range(seen.count), min(SAMPLE_SIZE, seen.count))
     sample = seen.take(np.sort(chosen))
     for number in range(MAX_ROUNDS):
         program = explain(agent.game, sample, every_head)
-        news = next((n for n in _news(agent, params, program, seen, number) if n.count), None)
-        if news is None:
+        news = _some(seen.take(forbidden(program, seen)))
+        if not news.count and batches is None:
+            found = _news(agent, params, program, number)
+            news = next((more for more in found if more.count), news)
+        if not news.count:
             return program
         sample = joined([sample, news]).unique()
     raise NoProgram(f"no program after {MAX_ROUNDS} rounds")
@@ -67,9 +74,8 @@ def _record_all(agent: Agent, params, batches: list[list[str]]) -> Views:
     return joined([record(agent, params, texts)[0] for texts in batches])
 
 
-def _news(agent: Agent, params, program: Program, seen: Views, number: int) -> Iterator[Views]:
-    """What a better program would explain, as far as one has to look for it."""
-    yield _some(seen.take(forbidden(program, seen)))
+def _news(agent: Agent, params, program: Program, number: int) -> Iterator[Views]:
+    """What else a better program would explain, as far as one has to look for it."""
     fresh = _record_all(agent, params, fresh_inputs(agent.task, seed=FIRST_SEED + number))
     yield _some(fresh.take(forbidden(program, fresh)))
     wrong = find_counterexample(program, thorough=False)

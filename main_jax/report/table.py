@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import platform
+import statistics
 import subprocess
 import sys
 import threading
@@ -17,9 +18,12 @@ from ml_collections import ConfigDict
 import main_jax
 from main_jax.config import PAPER_CONTROLLER, PAPER_PROTOCOL, with_defaults
 from main_jax.controller.agent import Agent
+from main_jax.controller.policy import POLICIES
 from main_jax.environment.tasks import TASKS
 from main_jax.errors import TrainingError, UserError
+from main_jax.evaluation.adversarial import evaluate_adversarial
 from main_jax.evaluation.evaluate import evaluate
+from main_jax.evaluation.exhaustive import evaluate_exhaustive, short_lengths
 from main_jax.files import write_atomically
 from main_jax.learning.checkpoint import load_controller
 from main_jax.learning.metrics import read_metrics
@@ -40,6 +44,11 @@ PROTOCOLS = {"ours": {}, "paper": PAPER_PROTOCOL}
 TEST_SEED = 2
 # Inputs by length; fewer of the longest, which alone would take as long as training.
 REPORTED_INPUTS = {10: 100, 20: 100, 100: 100, 1000: 20}
+ADVERSARIAL = (100,)  # lengths
+RESULT_FIELDS = (
+    *("task", "row", "seed", "timesteps", "best", "first_perfect_at_100"),
+    *("final", "every_short_input", "adversarial"),
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,24 +84,28 @@ def run_config(name: RunName, config: ConfigDict) -> ConfigDict:
 
 
 def limited(name: RunName, config: ConfigDict, results: Path) -> ConfigDict:
-    """The config of an ablation may take as long as the longest run that sees everything."""
+    """An ablation may take as long as the longest run that sees everything, or three of them.
+
+    Whichever is more: one that fails must have had its chance.
+    """
     if name.row in (OUR_ROW, FULL_ROW) or not config.stop_when_solved:
         return config
     runs = list((results / name.protocol).glob(f"{name.task}-{FULL_ROW}-*.json"))
     if not runs:
         raise UserError(
-            f"run {name} has the timesteps of the longest {FULL_ROW} run of {name.task}, and there "
+            f"run {name} has its timesteps from the {FULL_ROW} runs of {name.task}, and there "
             f"is none in {results}: perform the row {FULL_ROW} first"
         )
     config = config.copy_and_resolve_references()
-    config.total_timesteps = max(read_result(path)["timesteps"] for path in runs)
+    timesteps = [read_result(path)["timesteps"] for path in runs]
+    config.total_timesteps = max(*timesteps, int(3 * statistics.median(timesteps)))
     return config
 
 
 def read_result(path: Path) -> dict:
     try:
         result = json.loads(path.read_text())
-        for field in ("task", "row", "seed", "timesteps", "final", "best", "first_perfect_at_100"):
+        for field in RESULT_FIELDS:
             result[field]
         return result | {"config": with_defaults(result["config"])}
     except (ValueError, TypeError, KeyError) as error:
@@ -108,12 +121,16 @@ def perform(name: RunName, config: ConfigDict, results: Path, workdirs: Path) ->
     if outcome is None:
         raise TrainingError(f"run {name} was interrupted")
     controller = load_controller(str(workdir))
+    agent, params = controller.agent, controller.params
     final = [
         dataclasses.asdict(result) | {"halting": halting}
-        for halting, agent in _ways_to_halt(controller.agent).items()
+        for halting, agent in _ways_to_halt(agent).items()
         for length, num_inputs in REPORTED_INPUTS.items()
-        for result in evaluate(agent, controller.params, (length,), num_inputs, TEST_SEED)
+        for result in evaluate(agent, params, (length,), num_inputs, TEST_SEED)
     ]
+    short = short_lengths(agent.task)
+    every_short_input = evaluate_exhaustive(agent, params, short, TEST_SEED, tuple(POLICIES))
+    adversarial = evaluate_adversarial(agent, params, ADVERSARIAL, TEST_SEED, tuple(POLICIES))
     rows = read_metrics(workdir)
     perfect = [row["timesteps"] for row in rows if row.get("greedy_100") == 1]
     result = {
@@ -122,6 +139,8 @@ def perform(name: RunName, config: ConfigDict, results: Path, workdirs: Path) ->
         "first_perfect_at_100": perfect[0] if perfect else None,
         "training_seconds": outcome.progress.seconds,
         "final": final,
+        "every_short_input": [dataclasses.asdict(result) for result in every_short_input],
+        "adversarial": [dataclasses.asdict(result) for result in adversarial],
         "best": outcome.progress.best,
         "config": json.loads(config.to_json()),
         "versions": {

@@ -81,6 +81,15 @@ def _details(of_tasks: list[list[dict]]) -> dict[str, list[str]]:
         "final, sampled, with the oracle": [
             _perfect(runs, policy="sample", halting="oracle") for runs in of_tasks
         ],
+        "final, greedy, every short input": [
+            _all_of(runs, "every_short_input") for runs in of_tasks
+        ],
+        "final, greedy, adversarial, length 100": [
+            _all_of(runs, "adversarial") for runs in of_tasks
+        ],
+        "final, sampled, adversarial, length 100": [
+            _all_of(runs, "adversarial", "sample") for runs in of_tasks
+        ],
         "best, greedy": best,
         "median timesteps of a whole run": [_median(steps) for steps in whole],
     }
@@ -90,6 +99,13 @@ def _perfect(
     runs: list[dict], length: int = 100, policy: str = "greedy", halting: str | None = None
 ) -> str:
     return _share([final_rate(run, length, policy, halting) == 1 for run in runs])
+
+
+def _all_of(runs: list[dict], suite: str, policy: str = "greedy") -> str:
+    """Runs that solve every input of a suite."""
+    return _share(
+        [all(r["success_rate"] == 1 for r in run[suite] if r["policy"] == policy) for run in runs]
+    )
 
 
 def _mean_sampled(runs: list[dict]) -> str:

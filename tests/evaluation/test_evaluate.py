@@ -6,6 +6,7 @@ import jax
 import numpy as np
 import pytest
 
+from main_jax.environment import tape
 from main_jax.environment.game import HALTING
 from main_jax.evaluation import evaluate as evaluation
 from main_jax.evaluation.evaluate import evaluate, run_episodes, solved_from
@@ -96,3 +97,21 @@ def test_sampled_results_do_not_depend_on_what_else_is_asked():
     assert both[0].solved == 0  # greedy, it resets the first cell for ever
     other = evaluate(agent, {}, (1,), 200, seed=1, policies=("sample",))
     assert other[0].mean_steps != alone[0].mean_steps
+
+
+def test_room_that_lengths_share_changes_nothing():
+    agent = agent_by_hand("reverse")
+    inputs = agent.game.fixed_inputs(2, 3, seed=0)
+    longer = tape.with_room(inputs, 9)
+    assert longer.seen.tokens.shape == longer.target.shape == (3, 9)
+    assert np.all(longer.target[:, 5:] == tape.NOT_A_TARGET)
+    assert_trees_equal(tape.with_room(longer, 4), longer)
+    ends = [run_episodes(agent, {}, tapes, "greedy", keys_for(3)) for tapes in (inputs, longer)]
+    np.testing.assert_array_equal(ends[1].seen.tokens[:, :5], ends[0].seen.tokens)
+    assert np.all(jax.vmap(agent.game.success)(ends[1]))
+
+
+def test_room_is_shared_where_longer_tapes_cost_no_time():
+    near, far = small_agent(task="reverse"), small_agent(encoder="attention", reach="anywhere")
+    assert evaluation._shared_room(near, (2, 5)) == 11
+    assert evaluation._shared_room(near, (2, 1000)) == evaluation._shared_room(far, (2, 5)) == 0

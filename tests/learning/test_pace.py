@@ -125,7 +125,8 @@ def test_attempt_is_given_up_only_before_it_sharpens():
     config = small_config(restart_after=100)
     pace = init_pace(config)
     assert not pacing.stuck(config, pace, 99) and pacing.stuck(config, pace, 100)
-    assert pacing.stuck(config, pace.replace(phase=jnp.int32(pacing.COMMIT)), 100)
+    committing = pace.replace(phase=jnp.int32(pacing.COMMIT), phase_began=jnp.int32(50))
+    assert not pacing.stuck(config, committing, 149) and pacing.stuck(config, committing, 150)
     assert not pacing.stuck(config, pace.replace(phase=jnp.int32(pacing.SHARPEN)), 100)
     config.restart_after = 0
     assert not pacing.stuck(config, pace, 10**9)

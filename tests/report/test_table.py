@@ -54,6 +54,15 @@ def fake_result(name, rates, first):
             for halting in ("learned", "oracle")
         ],
         "best": {"greedy_100": 1.0 if first else rates[2]},
+        "every_short_input": [
+            {"length": length, "policy": policy, "success_rate": rate}
+            for length, rate in ((1, 1), (2, rates[0]))
+            for policy in ("greedy", "sample")
+        ],
+        "adversarial": [
+            {"case": "all odd", "policy": "greedy", "success_rate": rates[2] == 1},
+            {"case": "all odd", "policy": "sample", "success_rate": rates[3] == 1},
+        ],
     }
 
 
@@ -88,26 +97,33 @@ def test_every_cell_of_the_grid_has_a_valid_config_of_its_own():
     assert config.restart_after == 0
 
 
-def test_ablation_takes_as_long_as_the_longest_full_run(tmp_path):
+def test_ablation_takes_as_long_as_the_longest_full_run_or_three_of_them(tmp_path):
     name = RunName("ours", "copy", "no_tape_values", 0)
     with pytest.raises(UserError, match="row attention first"):
         limited(name, base_config(), tmp_path)
-    for full, timesteps in zip(NAMES, (3_000_000, 5_000_000, 4_000_000), strict=True):
-        put_result(tmp_path, fake_result(full, (1, 1, 1, 1), 500_000) | {"timesteps": timesteps})
     other = RunName("ours", "reverse", "attention", 0)
     put_result(tmp_path, fake_result(other, (1, 1, 1, 1), 500_000) | {"timesteps": 9_000_000})
-    assert limited(name, base_config(), tmp_path).total_timesteps == 5_000_000
+    for taken, granted in (
+        ((1_000_000, 5_000_000, 1_500_000), 5_000_000),
+        ((3_000_000, 5_000_000, 4_000_000), 12_000_000),
+    ):
+        for full, timesteps in zip(NAMES, taken, strict=True):
+            result = fake_result(full, (1, 1, 1, 1), 500_000)
+            put_result(tmp_path, result | {"timesteps": timesteps})
+        assert limited(name, base_config(), tmp_path).total_timesteps == granted
     for full_length in (NAMES[0], RunName("paper", "copy", "recurrent", 0)):
         config = run_config(full_length, base_config())
         assert limited(full_length, config, tmp_path) == config
 
 
 def test_one_run_leaves_a_complete_result(tmp_path, monkeypatch):
-    monkeypatch.setattr(table, "REPORTED_INPUTS", {2: 3, 100: 2})
+    monkeypatch.setattr(table, "REPORTED_INPUTS", {2: 3})
+    monkeypatch.setattr(table, "ADVERSARIAL", (2,))
+    monkeypatch.setattr(table, "short_lengths", lambda task: [1])
     config = small_config(
         task="copy",
         evaluate_every=64,
-        evaluation_lengths=(2, 100),
+        evaluation_lengths=(2,),
         num_evaluation_inputs=2,
         total_timesteps=128,
     )
@@ -121,10 +137,14 @@ def test_one_run_leaves_a_complete_result(tmp_path, monkeypatch):
     assert [tuple(r[field] for field in fields) for r in result["final"]] == [
         (halting, length, policy, num_inputs)
         for halting in ("learned", "oracle")
-        for length, num_inputs in ((2, 3), (100, 2))
+        for length, num_inputs in ((2, 3),)
         for policy in ("greedy", "sample")
     ]
-    assert result["best"].keys() == {"greedy_2", "sample_2", "greedy_100", "sample_100"}
+    assert [r["num_inputs"] for r in result["every_short_input"]] == [10, 10]
+    assert {(r["length"], r["policy"]) for r in result["adversarial"]} == {
+        *((2, "greedy"), (2, "sample"))
+    }
+    assert result["best"].keys() == {"greedy_2", "sample_2"}
     assert result["versions"]["jax"]
     wanted = run_config(name, config)
     check_result(name, wanted, results)
@@ -150,7 +170,7 @@ def test_interrupted_run_leaves_no_result(tmp_path, monkeypatch):
 
 
 def test_report_counts_every_seed_and_stands_beside_the_paper(tmp_path):
-    for seed, rates in enumerate([(1, 1, 1, 1), (1, 1, 1, 0.5), (1, 1, 0.99, 0)]):
+    for seed, rates in enumerate([(1, 1, 1, 1), (0.9, 1, 1, 0.5), (1, 1, 0.99, 0)]):
         name = RunName("ours", "reverse", "attention", seed)
         put_result(tmp_path, fake_result(name, rates, 500_000 * (seed + 1)))
     text = write_report(tmp_path, "ours")
@@ -159,6 +179,9 @@ def test_report_counts_every_seed_and_stands_beside_the_paper(tmp_path):
     assert rows["**attention, final, greedy**"] == "2 of 3"
     assert rows["final, sampled, mean success"] == "99.7 %"
     assert rows["best, greedy"] == "3 of 3"
+    assert rows["final, greedy, every short input"] == "2 of 3"
+    assert rows["final, greedy, adversarial, length 100"] == "2 of 3"
+    assert rows["final, sampled, adversarial, length 100"] == "1 of 3"
     assert rows["final, greedy, length 1000"] == "1 of 3"
     assert rows["paper (best)"] == "7 of 10"
     assert rows["final, greedy, with the oracle"] == "3 of 3"

@@ -60,6 +60,10 @@ class Panel {
     const { episode } = this;
     const right = episode.rightCells(this.view.tape);
     const verdict = this.find(".verdict");
+    if (episode.solved === null) {
+      verdict.textContent = t < episode.end ? "" : `ended after ${t} steps, answer unknown`;
+      return;
+    }
     const count = `${right} of ${episode.targetCells} right`;
     if (t < episode.end) verdict.textContent = count;
     else verdict.textContent = episode.solved ? `✓ solved in ${t} steps` : `✗ not solved, ${count}`;

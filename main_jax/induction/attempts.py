@@ -1,0 +1,144 @@
+"""Trains controllers on pairs, one after the other, until one is right on those that choose.
+
+Every attempt has a workdir of its own, and a line in the induction's folder once it is over: an
+induction that was stopped goes on where it was.
+"""
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from ml_collections import ConfigDict
+
+from main_jax.config import base_config, two_read_config
+from main_jax.controller.saved import SavedController
+from main_jax.environment.task import LONG_OPERANDS
+from main_jax.evaluation.solve import solve
+from main_jax.files import write_atomically
+from main_jax.induction.form import Form
+from main_jax.induction.pairs import Pair
+from main_jax.induction.parts import Parts
+from main_jax.learning.checkpoint import load_controller
+from main_jax.learning.train import train_and_evaluate
+from main_jax.terminal import tell
+
+OUTCOME_FILE = "outcome.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    name: str
+    config: ConfigDict
+    timesteps: int  # in the first round
+
+
+def _settings() -> dict[str, Setting]:
+    return {
+        "one read": Setting("one read", base_config(), 1_500_000),
+        "two reads": Setting("two reads", two_read_config(), 4_000_000),
+    }
+
+
+@dataclasses.dataclass(frozen=True)
+class Attempt:
+    setting: Setting
+    seed: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.setting.name.replace(' ', '_')}-{self.seed}"
+
+    @property
+    def timesteps(self) -> int:
+        return self.setting.timesteps * (self.seed + 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What came of an attempt."""
+
+    attempt: str
+    timesteps: int
+    seconds: float
+    wrong_in_training: int  # pairs
+    wrong_in_choosing: int
+
+    @property
+    def good(self) -> bool:
+        return not self.wrong_in_training and not self.wrong_in_choosing
+
+    def __str__(self):
+        wrong = f"{self.wrong_in_training} pairs that it learned from and {self.wrong_in_choosing}"
+        judged = "right on all" if self.good else f"wrong on {wrong} to choose by"
+        spent = f"{self.timesteps / 1e6:.2f}M timesteps, {self.seconds:.0f} s"
+        return f"{self.attempt}: {judged} ({spent})"
+
+
+def all_attempts(form: Form, rounds: int) -> Iterator[Attempt]:
+    """All settings in each round, with a seed of its own and more time than in the one before.
+
+    The likelier one first: what needs two digits at a time has, most often, two operands.
+    """
+    settings = list(_settings().values())
+    if sum(name in LONG_OPERANDS for name in form.task.operand_names) > 1:
+        settings.reverse()
+    for seed in range(rounds):
+        for setting in settings:
+            yield Attempt(setting, seed)
+
+
+def config_of(attempt: Attempt, form: Form, parts: Parts) -> ConfigDict:
+    config = attempt.setting.config.copy_and_resolve_references()
+    longest = max(map(form.length, parts.training))
+    config.update(
+        {
+            "task": form.task.name,
+            "seed": attempt.seed,
+            "total_timesteps": attempt.timesteps,
+            "max_difficulty": longest,
+            "min_difficulty": min(config.min_difficulty, longest),
+            "steps_per_digit": config.steps_per_digit * max(1, form.cells.each),
+            "extra_steps": config.extra_steps + max(0, form.cells.more),
+            # Of pairs that were learned from: these say nothing, and are looked at in the end only.
+            "evaluate_every": attempt.timesteps,
+            "evaluation_lengths": (longest,),
+            "checkpoint_every": 250_000,
+        }
+    )
+    return config
+
+
+def perform(attempt: Attempt, form: Form, parts: Parts, folder: Path) -> Outcome | None:
+    """Trains, or goes on to train; None if asked to stop."""
+    workdir = folder / attempt.name
+    path = folder / f"{attempt.name}-{OUTCOME_FILE}"
+    if path.exists():
+        return Outcome(**json.loads(path.read_text()))
+    tell(
+        f"training {attempt.name}: {len(parts.training):,} pairs, at most "
+        f"{attempt.timesteps / 1e6:g}M timesteps"
+    )
+    trained = train_and_evaluate(config_of(attempt, form, parts), workdir)
+    if trained is None:
+        return None
+    controller = load_controller(str(workdir))
+    outcome = Outcome(
+        attempt=attempt.name,
+        timesteps=controller.timesteps,
+        seconds=round(trained.progress.seconds, 1),
+        wrong_in_training=len(wrong_pairs(controller, form, parts.training)),
+        wrong_in_choosing=len(wrong_pairs(controller, form, parts.choosing)),
+    )
+    write_atomically(path, json.dumps(dataclasses.asdict(outcome), indent=1).encode())
+    return outcome
+
+
+def wrong_pairs(controller: SavedController, form: Form, pairs: tuple[Pair, ...]) -> list[Pair]:
+    """Those that the controller, greedy, does not answer as the file does, or does not end."""
+    found = solve(controller.agent, controller.params, [pair.text for pair in pairs])
+    return [
+        pair
+        for pair, solution in zip(pairs, found, strict=True)
+        if not solution.finished or solution.output != form.answer(pair)
+    ]
