@@ -74,7 +74,9 @@ def views_of(task: Task, sight: Sight, unknowns: tuple) -> Views:
         module=np.full(count, modules.index(sight.module)),
         tokens=tokens,
         distances=np.broadcast_to(distances, (count, *distances.shape)),
-        **dict.fromkeys(("chosen", "moves", "heads", "episode", "closed"), nothing),
+        **dict.fromkeys(
+            ("chosen", "moves", "heads", "episode", "bad_modules", "bad_moves"), nothing
+        ),
     )
 
 

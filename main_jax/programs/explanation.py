@@ -29,8 +29,8 @@ from main_jax.programs.vocabulary import (
     places,
 )
 
-OPEN_CHOICE_COST, ANYWHERE_COST = 2.0, 4.0
-MOST_PAIRED = 8  # targets that open choices are made of
+OPEN_CHOICE_COST, ANYWHERE_COST = 1.5, 4.0  # for each target more than one; for all of them
+MOST_OPEN, MOST_TARGETS = 3, 6  # targets of one open choice; targets that they are made of
 
 
 class NoProgram(UserError):
@@ -54,6 +54,31 @@ def explain(game: Game, views: Views, every_head: bool = False) -> Program:
         return _Explanation(game, views, heads, sorted(called), True).program()
 
 
+@dataclasses.dataclass(frozen=True)
+class _Targets:
+    """What may be said of a choice in each of N steps."""
+
+    names: list[Target]
+    costs: list[float]
+    right: np.ndarray  # bool[N, T], what was done
+    bad: np.ndarray  # bool[N, T], what must not be done
+
+    def sets(self) -> list[tuple[int, ...]]:
+        """The open choices that are tried, of targets that are common and not the same."""
+        common, different = np.argsort(-self.right.sum(axis=0), kind="stable"), {}
+        for target in common:
+            different.setdefault(self.right[:, target].tobytes(), int(target))
+        some = sorted(list(different.values())[:MOST_TARGETS])
+        sizes = range(2, MOST_OPEN + 1)
+        return [found for size in sizes for found in itertools.combinations(some, size)]
+
+    def opened(self, sets: list[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
+        """Where each set is right and nothing in it is bad; and what the sets cost."""
+        fits = [self.right[:, s].any(axis=1) & ~self.bad[:, s].any(axis=1) for s in sets]
+        costs = [OPEN_CHOICE_COST * (len(s) - 1) + sum(self.costs[t] for t in s) for s in sets]
+        return np.stack(fits, axis=1), np.array(costs)
+
+
 class _Explanation:
     """By rules that speak of some heads alone; those that a module ignores may be set free."""
 
@@ -71,13 +96,13 @@ class _Explanation:
 
     def _module_rules(self) -> tuple[Rule, ...]:
         names = self.game.choices
-        allowed = np.stack([self.later.chosen == i for i in range(len(names))], axis=1)
-        rules = self._rules(MODULE, self.later, RECEPTIVE_FIELD, allowed, names, [0.0] * len(names))
+        right = np.stack([self.later.chosen == i for i in range(len(names))], axis=1)
+        targets = _Targets(list(names), [0.0] * len(names), right, self.later.bad_modules)
+        rules = self._rules(MODULE, self.later, RECEPTIVE_FIELD, targets)
         first = {names[module] for module in self.first.chosen}
         reader = Reader(self.task, self.first)
-        for (
-            rule
-        ) in rules:  # the first step needs no rule of its own where another one does the same
+        # The first step needs no rule of its own where another one does the same.
+        for rule in rules:
             applies = [reader.holds(condition) for condition in rule.guard]
             if np.all(applies) and first == set(rule.targets):
                 return rules
@@ -92,11 +117,13 @@ class _Explanation:
         reader = Reader(self.task, moving)
         ignoring = [i for i, m in enumerate(names) if head in ignored_heads(self.task)[m]]
         free = np.isin(moving.chosen, ignoring) & self.free
-        allowed = np.stack([reader.went(number, place) for place in targets] + [free], axis=1)
-        costs = [0.1 * abs(t.offset) + 0.2 * (t.anchor != head) for t in targets]
-        rules = self._rules(
-            head, moving, SIGHT, allowed, [*targets, ANYWHERE], [*costs, ANYWHERE_COST]
+        right = [reader.went(number, place) for place in targets] + [free]
+        bad = [reader.must_not_go(number, place) for place in targets] + [~free]
+        costs = [0.1 * abs(t.offset) + 0.2 * (t.anchor != head) for t in targets] + [ANYWHERE_COST]
+        options = _Targets(
+            [*targets, ANYWHERE], costs, np.stack(right, axis=1), np.stack(bad, axis=1)
         )
+        rules = self._rules(head, moving, SIGHT, options)
         return _beginning_with((self._first_place(number),), rules)
 
     def _first_place(self, number: int) -> Place:
@@ -107,25 +134,23 @@ class _Explanation:
                 return place
         raise NoProgram(f"{head_names(self.task)[number]} does not always begin at one place")
 
-    def _rules(self, choice, views, sight, allowed, targets, costs) -> tuple[Rule, ...]:
-        """Without open choices if that can be; else with two targets where one does not fit."""
+    def _rules(self, choice: str, views: Views, sight: int, targets: _Targets) -> tuple[Rule, ...]:
+        """Without open choices if that can be; else with several targets where one does not fit."""
         conditions, condition_costs, holds = self._conditions(views, sight)
-        options = [((target,), cost) for target, cost in zip(targets, costs, strict=True)]
-        found = shortest_list(Problem(holds, condition_costs, allowed, np.array(costs)))
+        sets, costs = [(number,) for number in range(len(targets.names))], np.array(targets.costs)
+        found = shortest_list(Problem(holds, condition_costs, targets.right, costs))
         if found is None:
-            pairs = _pairs(allowed)
-            options += [
-                ((targets[a], targets[b]), OPEN_CHOICE_COST + costs[a] + costs[b]) for a, b in pairs
-            ]
-            closed = views.closed[:, [MODULE, *head_names(self.task)].index(choice)]
-            both = [_either(allowed[:, a], allowed[:, b], closed) for a, b in pairs]
-            both = np.stack(both, axis=1)
-            allowed = np.concatenate([allowed, both], axis=1)
-            costs = np.array([cost for _, cost in options])
+            more = targets.sets()
+            fits, more_costs = targets.opened(more)
+            sets, costs = sets + more, np.concatenate([costs, more_costs])
+            allowed = np.concatenate([targets.right, fits], axis=1)
             found = shortest_list(Problem(holds, condition_costs, allowed, costs))
         if found is None:
             raise NoProgram(f"no short list of rules explains {choice}")
-        rules = [Rule(tuple(conditions[c] for c in guard), options[t][0]) for guard, t in found]
+        rules = [
+            Rule(tuple(conditions[c] for c in guard), tuple(targets.names[t] for t in sets[number]))
+            for guard, number in found
+        ]
         return tuple(_exception_first(rules))
 
     def _conditions(self, views: Views, sight: int):
@@ -142,15 +167,6 @@ class _Explanation:
         conditions, costs, holds = zip(*different.values(), strict=True) if different else ((),) * 3
         table = np.stack(holds, axis=1) if holds else np.zeros((views.count, 0), bool)
         return conditions, np.array(costs), table
-
-
-def _pairs(allowed: np.ndarray) -> list[tuple[int, int]]:
-    common = np.argsort(-allowed.sum(axis=0), kind="stable")[:MOST_PAIRED]
-    return list(itertools.combinations(sorted(common), 2))
-
-
-def _either(one: np.ndarray, other: np.ndarray, closed: np.ndarray) -> np.ndarray:
-    return np.where(closed, one & other, one | other)
 
 
 def _beginning_with(targets: tuple[Target, ...], rules: tuple[Rule, ...]) -> tuple[Rule, ...]:

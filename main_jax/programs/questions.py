@@ -51,5 +51,5 @@ def _classes(task: Task) -> dict[str, float]:
     if len(digits) > 3:
         classes |= {digits[0::2]: 1.3, digits[1::2]: 1.3}
     for digit in digits:
-        classes.setdefault(digit, 2.0)
+        classes.setdefault(digit, 3.0)
     return classes
