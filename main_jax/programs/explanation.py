@@ -5,12 +5,14 @@ everything depends on what stands around the previous heads, and heads go no fur
 """
 
 import dataclasses
+import functools
 import itertools
 
 import numpy as np
 
 from main_jax.controller.network import NEAR, RECEPTIVE_FIELD
 from main_jax.environment.game import HALT, Game
+from main_jax.environment.task import Task
 from main_jax.errors import UserError
 from main_jax.programs.interpreter import ignored_heads
 from main_jax.programs.program import Program, Rule, Target, program_for
@@ -30,6 +32,7 @@ from main_jax.programs.vocabulary import (
 )
 
 OPEN_CHOICE_COST, ANYWHERE_COST = 1.5, 4.0  # for each target more than one; for all of them
+OPEN_EXAMPLE_COST = 0.05  # for each step and target that was not seen in any step that looked alike
 MOST_OPEN, MOST_TARGETS = 3, 6  # targets of one open choice; targets that they are made of
 
 
@@ -51,7 +54,7 @@ def explain(game: Game, views: Views, every_head: bool = False) -> Program:
     except NoProgram:
         if used == heads:
             raise
-        return _Explanation(game, views, heads, sorted(called), True).program()
+        return _Explanation(game, views, heads, sorted(called), False).program()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,6 +65,14 @@ class _Targets:
     costs: list[float]
     right: np.ndarray  # bool[N, T], what was done
     bad: np.ndarray  # bool[N, T], what must not be done
+    looks: np.ndarray  # i64[N], the same where steps looked alike
+
+    @functools.cached_property
+    def seen(self) -> np.ndarray:
+        """bool[N, T]: whether it was done in any step that looked alike."""
+        done = np.zeros((self.looks.max(initial=0) + 1, len(self.names)), bool)
+        np.logical_or.at(done, self.looks, self.right)
+        return done[self.looks]
 
     def sets(self) -> list[tuple[int, ...]]:
         """The open choices that are tried, of targets that are common and not the same."""
@@ -72,11 +83,15 @@ class _Targets:
         sizes = range(2, MOST_OPEN + 1)
         return [found for size in sizes for found in itertools.combinations(some, size)]
 
-    def opened(self, sets: list[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
-        """Where each set is right and nothing in it is bad; and what the sets cost."""
+    def problem(self, sets: list[tuple[int, ...]], holds, condition_costs) -> Problem:
+        """To explain each step by a set that is right there and holds nothing bad."""
         fits = [self.right[:, s].any(axis=1) & ~self.bad[:, s].any(axis=1) for s in sets]
         costs = [OPEN_CHOICE_COST * (len(s) - 1) + sum(self.costs[t] for t in s) for s in sets]
-        return np.stack(fits, axis=1), np.array(costs)
+        unseen = [(~self.seen[:, s]).sum(axis=1) * (len(s) > 1) for s in sets]
+        example_costs = OPEN_EXAMPLE_COST * np.stack(unseen, axis=1)
+        return Problem(
+            holds, condition_costs, np.stack(fits, axis=1), np.array(costs), example_costs
+        )
 
 
 class _Explanation:
@@ -97,7 +112,8 @@ class _Explanation:
     def _module_rules(self) -> tuple[Rule, ...]:
         names = self.game.choices
         right = np.stack([self.later.chosen == i for i in range(len(names))], axis=1)
-        targets = _Targets(list(names), [0.0] * len(names), right, self.later.bad_modules)
+        looks = self._looks(self.later)
+        targets = _Targets(list(names), [0.0] * len(names), right, self.later.bad_modules, looks)
         rules = self._rules(MODULE, self.later, RECEPTIVE_FIELD, targets)
         first = {names[module] for module in self.first.chosen}
         reader = Reader(self.task, self.first)
@@ -121,7 +137,11 @@ class _Explanation:
         bad = [reader.must_not_go(number, place) for place in targets] + [~free]
         costs = [0.1 * abs(t.offset) + 0.2 * (t.anchor != head) for t in targets] + [ANYWHERE_COST]
         options = _Targets(
-            [*targets, ANYWHERE], costs, np.stack(right, axis=1), np.stack(bad, axis=1)
+            [*targets, ANYWHERE],
+            costs,
+            np.stack(right, axis=1),
+            np.stack(bad, axis=1),
+            self._looks(moving),
         )
         rules = self._rules(head, moving, SIGHT, options)
         return _beginning_with((self._first_place(number),), rules)
@@ -134,29 +154,45 @@ class _Explanation:
                 return place
         raise NoProgram(f"{head_names(self.task)[number]} does not always begin at one place")
 
+    def _looks(self, views: Views) -> np.ndarray:
+        """i64[N]: by the last module and the kinds of characters near the heads spoken of."""
+        classes = np.array([_kind(self.task, c) for c in self.task.vocabulary.characters] + [-1])
+        heads = [head_names(self.task).index(head) for head in self.spoken_of]
+        near = views.tokens[:, heads, SIGHT - NEAR : SIGHT + NEAR + 1].reshape(views.count, -1)
+        rows = np.concatenate([views.module[:, None], classes[near]], axis=1)  # -1: off the tape
+        return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+
     def _rules(self, choice: str, views: Views, sight: int, targets: _Targets) -> tuple[Rule, ...]:
-        """Without open choices if that can be; else with several targets where one does not fit."""
-        conditions, condition_costs, holds = self._conditions(views, sight)
-        sets, costs = [(number,) for number in range(len(targets.names))], np.array(targets.costs)
-        found = shortest_list(Problem(holds, condition_costs, targets.right, costs))
+        """By classes of characters and without open choices if that can be; else with either.
+
+        What a controller does for one digit and not for the next is mostly of no consequence.
+        """
+        for ways in ([(False, False)], [(True, False), (False, True)], [(True, True)]):
+            tried = [self._list(views, sight, targets, *way) for way in ways]
+            found = [complete for complete in tried if complete is not None]
+            if found:
+                rules, _ = min(found, key=lambda pair: pair[1])
+                return tuple(_exception_first(rules))
+        raise NoProgram(f"no short list of rules explains {choice}")
+
+    def _list(self, views: Views, sight: int, targets: _Targets, single_digits: bool, opened: bool):
+        """The cheapest list of rules and its cost."""
+        conditions, condition_costs, holds = self._conditions(views, sight, single_digits)
+        sets = [(number,) for number in range(len(targets.names))]
+        sets += targets.sets() if opened else []
+        found = shortest_list(targets.problem(sets, holds, condition_costs))
         if found is None:
-            more = targets.sets()
-            fits, more_costs = targets.opened(more)
-            sets, costs = sets + more, np.concatenate([costs, more_costs])
-            allowed = np.concatenate([targets.right, fits], axis=1)
-            found = shortest_list(Problem(holds, condition_costs, allowed, costs))
-        if found is None:
-            raise NoProgram(f"no short list of rules explains {choice}")
+            return None
         rules = [
             Rule(tuple(conditions[c] for c in guard), tuple(targets.names[t] for t in sets[number]))
-            for guard, number in found
+            for guard, number in found.rules
         ]
-        return tuple(_exception_first(rules))
+        return rules, found.cost
 
-    def _conditions(self, views: Views, sight: int):
+    def _conditions(self, views: Views, sight: int, single_digits: bool):
         """Those that tell any views apart, none that tells the same ones apart as a cheaper one."""
         reader, different = Reader(self.task, views), {}
-        pool = questions(self.task, self.spoken_of, self.called, sight)
+        pool = questions(self.task, self.spoken_of, self.called, sight, single_digits)
         for question, cost in sorted(pool, key=lambda pair: pair[1]):
             answers = reader.answer(question)
             for answer, extra in ((True, 0.0), (False, 0.2)):
@@ -167,6 +203,12 @@ class _Explanation:
         conditions, costs, holds = zip(*different.values(), strict=True) if different else ((),) * 3
         table = np.stack(holds, axis=1) if holds else np.zeros((views.count, 0), bool)
         return conditions, np.array(costs), table
+
+
+def _kind(task: Task, character: str) -> int:
+    """Even digits, odd ones, and every other character are kinds."""
+    code = task.vocabulary.characters.index(character)
+    return code % 2 if code < task.base else code
 
 
 def _beginning_with(targets: tuple[Target, ...], rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
