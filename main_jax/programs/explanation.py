@@ -40,21 +40,25 @@ class NoProgram(UserError):
     """No short list of rules explains what the controller does."""
 
 
-def explain(game: Game, views: Views, every_head: bool = False) -> Program:
+def explain(
+    game: Game, views: Views, every_head: bool = False, hopeless: set | None = None
+) -> Program:
     """Without speaking of heads that no module ever reads, if that can be.
 
-    They may then go anywhere; else, or if every head is asked for, they go where rules say.
+    They may then go anywhere; else, or if every head is asked for, they go where rules say. What
+    has failed is added to `hopeless`, and not tried there again: with more to explain, it would.
     """
+    hopeless = set() if hopeless is None else hopeless
     names, ignores = game.choices, ignored_heads(game.task)
     called = {names[module] for module in np.unique(views.chosen)} - {HALT}
     heads = head_names(game.task)
     used = [h for h in heads if every_head or not all(h in ignores[name] for name in called)]
     try:
-        return _Explanation(game, views, used, sorted(called), not every_head).program()
+        return _Explanation(game, views, used, sorted(called), not every_head, hopeless).program()
     except NoProgram:
         if used == heads:
             raise
-        return _Explanation(game, views, heads, sorted(called), False).program()
+        return _Explanation(game, views, heads, sorted(called), False, hopeless).program()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,8 +101,8 @@ class _Targets:
 class _Explanation:
     """By rules that speak of some heads alone; those that a module ignores may be set free."""
 
-    def __init__(self, game: Game, views: Views, spoken_of: list[str], called: list[str], free):
-        self.game, self.task = game, game.task
+    def __init__(self, game: Game, views: Views, spoken_of: list[str], called, free, hopeless):
+        self.game, self.task, self.hopeless = game, game.task, hopeless
         self.spoken_of, self.called, self.free = spoken_of, called, free
         self.first, self.later = (views.take(w) for w in (views.module < 0, views.module >= 0))
 
@@ -167,13 +171,18 @@ class _Explanation:
 
         What a controller does for one digit and not for the next is mostly of no consequence.
         """
-        for ways in ([(False, False)], [(True, False), (False, True)], [(True, True)]):
-            tried = [self._list(views, sight, targets, *way) for way in ways]
-            found = [complete for complete in tried if complete is not None]
+        for every in ([(False, False)], [(True, False), (False, True)], [(True, True)]):
+            ways = self._hopeful(choice, every)
+            tried = {way: self._list(views, sight, targets, *way) for way in ways}
+            found = [complete for complete in tried.values() if complete is not None]
+            self.hopeless |= {(choice, *self.spoken_of, *w) for w in tried if tried[w] is None}
             if found:
                 rules, _ = min(found, key=lambda pair: pair[1])
                 return tuple(_exception_first(rules))
         raise NoProgram(f"no short list of rules explains {choice}")
+
+    def _hopeful(self, choice: str, ways: list[tuple[bool, bool]]) -> list[tuple[bool, bool]]:
+        return [way for way in ways if (choice, *self.spoken_of, *way) not in self.hopeless]
 
     def _list(self, views: Views, sight: int, targets: _Targets, single_digits: bool, opened: bool):
         """The cheapest list of rules and its cost."""

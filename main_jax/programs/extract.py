@@ -58,8 +58,9 @@ def extract(
     seen = _record_all(agent, params, batches or training_inputs(agent.task)).unique()
     chosen = random.Random(0).sample(range(seen.count), min(SAMPLE_SIZE, seen.count))
     sample = seen.take(np.sort(chosen))
+    hopeless = set()
     for number in range(MAX_ROUNDS):
-        program = explain(agent.game, sample, every_head)
+        program = explain(agent.game, sample, every_head, hopeless)
         news = _some(seen.take(forbidden(program, seen)))
         if not news.count and batches is None:
             found = _news(agent, params, program, number)
