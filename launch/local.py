@@ -27,9 +27,9 @@ def main(arguments):
 
     workdir = cli.choose_workdir(WORKDIR.value, CONFIG.value)
     if train_and_evaluate(CONFIG.value, workdir):
-        _report(workdir)
         if EXPLAIN.value:
             _explain(workdir)
+        _report(workdir)
 
 
 def _explain(workdir):
@@ -39,7 +39,7 @@ def _explain(workdir):
 
     controller = load_controller(str(workdir))
     try:
-        for part in explain(controller.agent, controller.params):
+        for part in explain(controller.agent, controller.params, workdir):
             print(f"\n{part}", flush=True)
     except UserError as problem:  # no short program, or no z3 to prove it
         print(f"no explanation: {problem}", file=sys.stderr)

@@ -6,6 +6,8 @@
   seq 1000 1009 | python launch/replay.py --checkpoint=DIR_OR_FILE -
 
 The page is one file and needs no network. WORKDIR@TIMESTEPS is a checkpoint that the run still has.
+Where a workdir holds a program.json, as launch/local.py --explain leaves it, the page shows the
+rules that apply at each step.
 """
 
 from absl import flags
@@ -27,6 +29,7 @@ def main(arguments):
     out = cli.output_file("out", OUT.value)
     from main_jax.learning.checkpoint import load_controller
     from main_jax.learning.progress import counting
+    from main_jax.programs.program import load_beside
     from main_jax.report.replay import check_inputs, record, write_replay
 
     cli.load_task_file(TASK_FILE.value)
@@ -36,7 +39,7 @@ def main(arguments):
         check_inputs(controller.agent, inputs)
     with counting("episodes", len(controllers) * len(inputs)) as done:
         recordings = [
-            record(c.agent, c.params, label, c.timesteps, inputs, done)
+            record(c.agent, c.params, label, c.timesteps, inputs, done, load_beside(label))
             for label, c in zip(CHECKPOINT.value, controllers, strict=True)
         ]
     write_replay(out, recordings)

@@ -3,11 +3,13 @@
 import random
 from collections.abc import Iterator
 
-from main_jax.programs.interpreter import Run, every_run, run
+from main_jax.programs.interpreter import Run, every_run, ignored_heads, run
 from main_jax.programs.program import Program
 from main_jax.programs.specification import inputs_to_try
+from main_jax.programs.vocabulary import ANYWHERE, MODULE, Place, places_of
 
 LONGEST = 12
+NUM_WAYS = 8  # of choosing, that are tried in turn and at random
 
 
 def find_counterexample(program: Program, thorough: bool = True) -> Run | None:
@@ -18,18 +20,38 @@ def find_counterexample(program: Program, thorough: bool = True) -> Run | None:
     task, randomness = program.task, random.Random(3)
     inputs = list(inputs_to_try(task, 2000 if thorough else 400, seed=4))
     inputs.sort(key=lambda operands: task.input_length(operands))
+    tries = NUM_WAYS if leaves_open(program) else 1
     for operands in inputs:
         text = task.input_text(operands)
-        for made in _some_runs(program, text, randomness):
+        for made in _some_runs(program, text, tries, randomness):
             if not made.right:
                 return made
     return None
 
 
-def _some_runs(program: Program, text: str, randomness) -> Iterator[Run]:
+def _some_runs(program: Program, text: str, tries: int, randomness) -> Iterator[Run]:
     """All ways of choosing where they are few, else some of them at random."""
-    few = 8
-    yield from every_run(program, text, few)
-    if any(len(rule.targets) > 1 for rules in program.rules.values() for rule in rules):
-        for _ in range(few):
-            yield run(program, text, randomness.choice)
+    yield from every_run(program, text, tries)
+    for _ in range(tries - 1):
+        yield run(program, text, randomness.choice)
+
+
+def leaves_open(program: Program) -> bool:
+    """Whether runs on one input can differ in more than where a head goes that nobody asks for."""
+    called = {name for rule in program.rules[MODULE] for name in rule.targets}
+    spoken_of = {place.anchor for place in _places(program)}
+    for choice, rules in program.rules.items():
+        ignored = all(choice in ignored_heads(program.task)[name] for name in called)
+        free = ignored and choice not in spoken_of
+        for rule in rules:
+            if len(rule.targets) > 1 or (ANYWHERE in rule.targets and not free):
+                return True
+    return False
+
+
+def _places(program: Program) -> Iterator[Place]:
+    for rules in program.rules.values():
+        for rule in rules:
+            yield from (target for target in rule.targets if isinstance(target, Place))
+            for condition in rule.guard:
+                yield from places_of(condition.question)

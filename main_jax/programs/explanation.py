@@ -5,12 +5,14 @@ everything depends on what stands around the previous heads, and heads go no fur
 """
 
 import dataclasses
+import functools
 import itertools
 
 import numpy as np
 
 from main_jax.controller.network import NEAR, RECEPTIVE_FIELD
 from main_jax.environment.game import HALT, Game
+from main_jax.environment.task import Task
 from main_jax.errors import UserError
 from main_jax.programs.interpreter import ignored_heads
 from main_jax.programs.program import Program, Rule, Target, program_for
@@ -29,36 +31,78 @@ from main_jax.programs.vocabulary import (
     places,
 )
 
-OPEN_CHOICE_COST, ANYWHERE_COST = 2.0, 4.0
-MOST_PAIRED = 8  # targets that open choices are made of
+OPEN_CHOICE_COST, ANYWHERE_COST = 1.5, 4.0  # for each target more than one; for all of them
+OPEN_EXAMPLE_COST = 0.05  # for each step and target that was not seen in any step that looked alike
+MOST_OPEN, MOST_TARGETS = 3, 6  # targets of one open choice; targets that they are made of
 
 
 class NoProgram(UserError):
     """No short list of rules explains what the controller does."""
 
 
-def explain(game: Game, views: Views, every_head: bool = False) -> Program:
+def explain(
+    game: Game, views: Views, every_head: bool = False, hopeless: set | None = None
+) -> Program:
     """Without speaking of heads that no module ever reads, if that can be.
 
-    They may then go anywhere; else, or if every head is asked for, they go where rules say.
+    They may then go anywhere; else, or if every head is asked for, they go where rules say. What
+    has failed is added to `hopeless`, and not tried there again: with more to explain, it would.
     """
+    hopeless = set() if hopeless is None else hopeless
     names, ignores = game.choices, ignored_heads(game.task)
     called = {names[module] for module in np.unique(views.chosen)} - {HALT}
     heads = head_names(game.task)
     used = [h for h in heads if every_head or not all(h in ignores[name] for name in called)]
     try:
-        return _Explanation(game, views, used, sorted(called), not every_head).program()
+        return _Explanation(game, views, used, sorted(called), not every_head, hopeless).program()
     except NoProgram:
         if used == heads:
             raise
-        return _Explanation(game, views, heads, sorted(called), True).program()
+        return _Explanation(game, views, heads, sorted(called), False, hopeless).program()
+
+
+@dataclasses.dataclass(frozen=True)
+class _Targets:
+    """What may be said of a choice in each of N steps."""
+
+    names: list[Target]
+    costs: list[float]
+    right: np.ndarray  # bool[N, T], what was done
+    bad: np.ndarray  # bool[N, T], what must not be done
+    looks: np.ndarray  # i64[N], the same where steps looked alike
+
+    @functools.cached_property
+    def seen(self) -> np.ndarray:
+        """bool[N, T]: whether it was done in any step that looked alike."""
+        done = np.zeros((self.looks.max(initial=0) + 1, len(self.names)), bool)
+        np.logical_or.at(done, self.looks, self.right)
+        return done[self.looks]
+
+    def sets(self) -> list[tuple[int, ...]]:
+        """The open choices that are tried, of targets that are common and not the same."""
+        common, different = np.argsort(-self.right.sum(axis=0), kind="stable"), {}
+        for target in common:
+            different.setdefault(self.right[:, target].tobytes(), int(target))
+        some = sorted(list(different.values())[:MOST_TARGETS])
+        sizes = range(2, MOST_OPEN + 1)
+        return [found for size in sizes for found in itertools.combinations(some, size)]
+
+    def problem(self, sets: list[tuple[int, ...]], holds, condition_costs) -> Problem:
+        """To explain each step by a set that is right there and holds nothing bad."""
+        fits = [self.right[:, s].any(axis=1) & ~self.bad[:, s].any(axis=1) for s in sets]
+        costs = [OPEN_CHOICE_COST * (len(s) - 1) + sum(self.costs[t] for t in s) for s in sets]
+        unseen = [(~self.seen[:, s]).sum(axis=1) * (len(s) > 1) for s in sets]
+        example_costs = OPEN_EXAMPLE_COST * np.stack(unseen, axis=1)
+        return Problem(
+            holds, condition_costs, np.stack(fits, axis=1), np.array(costs), example_costs
+        )
 
 
 class _Explanation:
     """By rules that speak of some heads alone; those that a module ignores may be set free."""
 
-    def __init__(self, game: Game, views: Views, spoken_of: list[str], called: list[str], free):
-        self.game, self.task = game, game.task
+    def __init__(self, game: Game, views: Views, spoken_of: list[str], called, free, hopeless):
+        self.game, self.task, self.hopeless = game, game.task, hopeless
         self.spoken_of, self.called, self.free = spoken_of, called, free
         self.first, self.later = (views.take(w) for w in (views.module < 0, views.module >= 0))
 
@@ -71,13 +115,14 @@ class _Explanation:
 
     def _module_rules(self) -> tuple[Rule, ...]:
         names = self.game.choices
-        allowed = np.stack([self.later.chosen == i for i in range(len(names))], axis=1)
-        rules = self._rules(MODULE, self.later, RECEPTIVE_FIELD, allowed, names, [0.0] * len(names))
+        right = np.stack([self.later.chosen == i for i in range(len(names))], axis=1)
+        looks = self._looks(self.later)
+        targets = _Targets(list(names), [0.0] * len(names), right, self.later.bad_modules, looks)
+        rules = self._rules(MODULE, self.later, RECEPTIVE_FIELD, targets)
         first = {names[module] for module in self.first.chosen}
         reader = Reader(self.task, self.first)
-        for (
-            rule
-        ) in rules:  # the first step needs no rule of its own where another one does the same
+        # The first step needs no rule of its own where another one does the same.
+        for rule in rules:
             applies = [reader.holds(condition) for condition in rule.guard]
             if np.all(applies) and first == set(rule.targets):
                 return rules
@@ -92,11 +137,17 @@ class _Explanation:
         reader = Reader(self.task, moving)
         ignoring = [i for i, m in enumerate(names) if head in ignored_heads(self.task)[m]]
         free = np.isin(moving.chosen, ignoring) & self.free
-        allowed = np.stack([reader.went(number, place) for place in targets] + [free], axis=1)
-        costs = [0.1 * abs(t.offset) + 0.2 * (t.anchor != head) for t in targets]
-        rules = self._rules(
-            head, moving, SIGHT, allowed, [*targets, ANYWHERE], [*costs, ANYWHERE_COST]
+        right = [reader.went(number, place) for place in targets] + [free]
+        bad = [reader.must_not_go(number, place) for place in targets] + [~free]
+        costs = [0.1 * abs(t.offset) + 0.2 * (t.anchor != head) for t in targets] + [ANYWHERE_COST]
+        options = _Targets(
+            [*targets, ANYWHERE],
+            costs,
+            np.stack(right, axis=1),
+            np.stack(bad, axis=1),
+            self._looks(moving),
         )
+        rules = self._rules(head, moving, SIGHT, options)
         return _beginning_with((self._first_place(number),), rules)
 
     def _first_place(self, number: int) -> Place:
@@ -107,31 +158,50 @@ class _Explanation:
                 return place
         raise NoProgram(f"{head_names(self.task)[number]} does not always begin at one place")
 
-    def _rules(self, choice, views, sight, allowed, targets, costs) -> tuple[Rule, ...]:
-        """Without open choices if that can be; else with two targets where one does not fit."""
-        conditions, condition_costs, holds = self._conditions(views, sight)
-        options = [((target,), cost) for target, cost in zip(targets, costs, strict=True)]
-        found = shortest_list(Problem(holds, condition_costs, allowed, np.array(costs)))
-        if found is None:
-            pairs = _pairs(allowed)
-            options += [
-                ((targets[a], targets[b]), OPEN_CHOICE_COST + costs[a] + costs[b]) for a, b in pairs
-            ]
-            closed = views.closed[:, [MODULE, *head_names(self.task)].index(choice)]
-            both = [_either(allowed[:, a], allowed[:, b], closed) for a, b in pairs]
-            both = np.stack(both, axis=1)
-            allowed = np.concatenate([allowed, both], axis=1)
-            costs = np.array([cost for _, cost in options])
-            found = shortest_list(Problem(holds, condition_costs, allowed, costs))
-        if found is None:
-            raise NoProgram(f"no short list of rules explains {choice}")
-        rules = [Rule(tuple(conditions[c] for c in guard), options[t][0]) for guard, t in found]
-        return tuple(_exception_first(rules))
+    def _looks(self, views: Views) -> np.ndarray:
+        """i64[N]: by the last module and the kinds of characters near the heads spoken of."""
+        classes = np.array([_kind(self.task, c) for c in self.task.vocabulary.characters] + [-1])
+        heads = [head_names(self.task).index(head) for head in self.spoken_of]
+        near = views.tokens[:, heads, SIGHT - NEAR : SIGHT + NEAR + 1].reshape(views.count, -1)
+        rows = np.concatenate([views.module[:, None], classes[near]], axis=1)  # -1: off the tape
+        return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
 
-    def _conditions(self, views: Views, sight: int):
+    def _rules(self, choice: str, views: Views, sight: int, targets: _Targets) -> tuple[Rule, ...]:
+        """By classes of characters and without open choices if that can be; else with either.
+
+        What a controller does for one digit and not for the next is mostly of no consequence.
+        """
+        for every in ([(False, False)], [(True, False), (False, True)], [(True, True)]):
+            ways = self._hopeful(choice, every)
+            tried = {way: self._list(views, sight, targets, *way) for way in ways}
+            found = [complete for complete in tried.values() if complete is not None]
+            self.hopeless |= {(choice, *self.spoken_of, *w) for w in tried if tried[w] is None}
+            if found:
+                rules, _ = min(found, key=lambda pair: pair[1])
+                return tuple(_exception_first(rules))
+        raise NoProgram(f"no short list of rules explains {choice}")
+
+    def _hopeful(self, choice: str, ways: list[tuple[bool, bool]]) -> list[tuple[bool, bool]]:
+        return [way for way in ways if (choice, *self.spoken_of, *way) not in self.hopeless]
+
+    def _list(self, views: Views, sight: int, targets: _Targets, single_digits: bool, opened: bool):
+        """The cheapest list of rules and its cost."""
+        conditions, condition_costs, holds = self._conditions(views, sight, single_digits)
+        sets = [(number,) for number in range(len(targets.names))]
+        sets += targets.sets() if opened else []
+        found = shortest_list(targets.problem(sets, holds, condition_costs))
+        if found is None:
+            return None
+        rules = [
+            Rule(tuple(conditions[c] for c in guard), tuple(targets.names[t] for t in sets[number]))
+            for guard, number in found.rules
+        ]
+        return rules, found.cost
+
+    def _conditions(self, views: Views, sight: int, single_digits: bool):
         """Those that tell any views apart, none that tells the same ones apart as a cheaper one."""
         reader, different = Reader(self.task, views), {}
-        pool = questions(self.task, self.spoken_of, self.called, sight)
+        pool = questions(self.task, self.spoken_of, self.called, sight, single_digits)
         for question, cost in sorted(pool, key=lambda pair: pair[1]):
             answers = reader.answer(question)
             for answer, extra in ((True, 0.0), (False, 0.2)):
@@ -144,13 +214,10 @@ class _Explanation:
         return conditions, np.array(costs), table
 
 
-def _pairs(allowed: np.ndarray) -> list[tuple[int, int]]:
-    common = np.argsort(-allowed.sum(axis=0), kind="stable")[:MOST_PAIRED]
-    return list(itertools.combinations(sorted(common), 2))
-
-
-def _either(one: np.ndarray, other: np.ndarray, closed: np.ndarray) -> np.ndarray:
-    return np.where(closed, one & other, one | other)
+def _kind(task: Task, character: str) -> int:
+    """Even digits, odd ones, and every other character are kinds."""
+    code = task.vocabulary.characters.index(character)
+    return code % 2 if code < task.base else code
 
 
 def _beginning_with(targets: tuple[Target, ...], rules: tuple[Rule, ...]) -> tuple[Rule, ...]:

@@ -17,7 +17,7 @@ from main_jax.errors import UserError
 from main_jax.programs.counterexample import find_counterexample
 from main_jax.programs.explanation import NoProgram, explain
 from main_jax.programs.inputs import fresh_inputs, training_inputs
-from main_jax.programs.open_choices import short_texts, where_nothing_else_does
+from main_jax.programs.open_choices import short_texts, with_what_spoils
 from main_jax.programs.program import Program
 from main_jax.programs.traces import Reader, Views, joined, record
 from main_jax.programs.vocabulary import ANYWHERE, MODULE, head_names
@@ -58,8 +58,9 @@ def extract(
     seen = _record_all(agent, params, batches or training_inputs(agent.task)).unique()
     chosen = random.Random(0).sample(range(seen.count), min(SAMPLE_SIZE, seen.count))
     sample = seen.take(np.sort(chosen))
+    hopeless = set()
     for number in range(MAX_ROUNDS):
-        program = explain(agent.game, sample, every_head)
+        program = explain(agent.game, sample, every_head, hopeless)
         news = _some(seen.take(forbidden(program, seen)))
         if not news.count and batches is None:
             found = _news(agent, params, program, number)
@@ -83,7 +84,7 @@ def _news(agent: Agent, params, program: Program, number: int) -> Iterator[Views
         followed = record(agent, params, [wrong.text])[0]
         yield followed.take(forbidden(program, followed))
         texts = short_texts(agent.task)
-        yield where_nothing_else_does(program, record(agent, params, texts)[0], texts)
+        yield with_what_spoils(program, record(agent, params, texts)[0], texts)
 
 
 def _some(views: Views) -> Views:

@@ -1,22 +1,25 @@
 """Where a program leaves open too much: a choice that spoils the run, whatever comes after it.
 
 The program is led along the controller's own run up to one step, and there does what it also may.
-If no way of going on from there that is tried is right, nothing but what the controller did would
-have done. The controller's step is returned as one to be explained without an open choice.
+If no way of going on from there that is tried is right, the choice is bad: a better program does
+not allow it in what the controller saw then.
 """
 
+import dataclasses
 import random
 from collections.abc import Iterator
 
 import numpy as np
 
+from main_jax.controller.network import NEAR
 from main_jax.environment.game import HALT
 from main_jax.environment.task import Task
-from main_jax.programs.interpreter import first_option, last_option, run
+from main_jax.programs.explanation import MOST_OPEN
+from main_jax.programs.interpreter import first_option, last_option, run, start_of
 from main_jax.programs.program import Program
 from main_jax.programs.specification import inputs_to_try
 from main_jax.programs.traces import Views
-from main_jax.programs.vocabulary import head_names
+from main_jax.programs.vocabulary import head_names, landmark_names
 
 NUM_TEXTS, LONGEST = 150, 6
 
@@ -27,15 +30,31 @@ def short_texts(task: Task) -> list[str]:
     return random.Random(7).sample(short, min(NUM_TEXTS, len(short)))
 
 
-def where_nothing_else_does(program: Program, views: Views, texts: list[str]) -> Views:
-    """The steps of the controller's runs, with the choices that are to be closed."""
-    closed = np.zeros_like(views.closed)
+def with_what_spoils(program: Program, views: Views, texts: list[str]) -> Views:
+    """Those steps of the controller's runs in which the program allows what spoils everything."""
+    task = program.task
+    bad_modules, bad_moves = np.zeros_like(views.bad_modules), np.zeros_like(views.bad_moves)
+    names = [*(module.name for module in task.modules), HALT]
     for number, text in enumerate(texts):
         rows = np.flatnonzero(views.episode == number)
-        for step, choice in _spoiling(program, text, _script(program.task, views, rows)):
-            closed[rows[step], choice] = True
-    found = closed.any(axis=1)
-    return views.take(found).close(closed[found])
+        for step, choice, other in _spoiling(program, text, _script(task, views, rows)):
+            if choice == 0:
+                bad_modules[rows[step], names.index(other)] = True
+            else:
+                ways = _ways_to_say(task, text, views, rows, step, other)
+                bad_moves[rows[step], choice - 1] |= ways
+    found = bad_modules.any(axis=1) | bad_moves.any(axis=(1, 2, 3))
+    bad = {"bad_modules": bad_modules, "bad_moves": bad_moves}
+    return dataclasses.replace(views, **bad).take(found)
+
+
+def _ways_to_say(task: Task, text: str, views: Views, rows, step: int, cell: int) -> np.ndarray:
+    """bool[A, 2 * NEAR + 1]: the places that a cell is at, seen from the heads before a step."""
+    _, landmarks = start_of(task, task.parse(text))
+    heads = views.heads[rows[step - 1]] if step else [None] * task.num_heads
+    anchors = [*heads, *(landmarks[name] for name in landmark_names(task))]
+    offsets = range(-NEAR, NEAR + 1)
+    return np.array([[at is not None and at + k == cell for k in offsets] for at in anchors])
 
 
 def _script(task: Task, views: Views, rows) -> list[tuple]:
@@ -44,13 +63,14 @@ def _script(task: Task, views: Views, rows) -> list[tuple]:
     return [(names[views.chosen[row]], *map(int, views.heads[row])) for row in rows]
 
 
-def _spoiling(program: Program, text: str, script: list[tuple]) -> Iterator[tuple[int, int]]:
-    """The steps and choices at which another option than the controller's spoils everything."""
-    options = _options_along(program, text, script)
-    for (step, choice), cells in options.items():
-        others = [cell for cell in cells if cell != script[step][choice]]
-        if len(cells) == 2 and any(_spoils(program, text, script, step, choice, o) for o in others):
-            yield step, choice
+def _spoiling(program: Program, text: str, script: list[tuple]) -> Iterator[tuple]:
+    """Step, choice and option wherever another option than the controller's spoils everything."""
+    for (step, choice), options in _options_along(program, text, script).items():
+        others = [option for option in options if option != script[step][choice]]
+        if len(options) <= MOST_OPEN:  # and not anywhere
+            for other in others:
+                if _spoils(program, text, script, step, choice, other):
+                    yield step, choice, other
 
 
 def _options_along(program: Program, text: str, script) -> dict[tuple[int, int], list]:

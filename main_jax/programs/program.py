@@ -30,6 +30,7 @@ from main_jax.programs.vocabulary import (
 )
 
 FORMAT = "main_jax.program.1"
+PROGRAM_FILE = "program.json"  # in a run's workdir
 Target = str | Place | Anywhere  # a module's name, or where a head goes
 
 
@@ -194,3 +195,9 @@ def load(path: Path) -> Program:
         raise UserError(f"{path} cannot be read: {error}") from error
     except UserError as error:
         raise UserError(f"{path}: {error}") from error
+
+
+def load_beside(checkpoint: str) -> Program | None:
+    """The program that a run's workdir holds, if any; it is that of the run's last controller."""
+    path = Path(checkpoint) / PROGRAM_FILE
+    return load(path) if path.is_file() else None

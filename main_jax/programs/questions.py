@@ -23,7 +23,7 @@ from main_jax.programs.vocabulary import (
 
 
 def questions(
-    task: Task, heads: Sequence[str], modules: Sequence[str], sight: int
+    task: Task, heads: Sequence[str], modules: Sequence[str], sight: int, single_digits: bool
 ) -> Iterator[tuple[Question, float]]:
     """Each with its cost; the nearer and the plainer, the cheaper."""
     for module in modules:
@@ -34,7 +34,7 @@ def questions(
         for offset in range(-sight, sight + 1):
             yield Stands(head, Place(other, offset)), 1.0 + 0.1 * abs(offset)
     for place in places(heads, sight):
-        for characters, cost in _classes(task).items():
+        for characters, cost in _classes(task, single_digits).items():
             yield Holds(place, characters), cost + 0.1 * abs(place.offset)
     nearby = [Place(head, offset) for head in heads for offset in (0, -1, 1)]
     for place, other in itertools.combinations(nearby, 2):
@@ -44,12 +44,12 @@ def questions(
         yield Less(other, place), 1.5 + far
 
 
-def _classes(task: Task) -> dict[str, float]:
+def _classes(task: Task, single_digits: bool) -> dict[str, float]:
     """Sets of characters, and what it costs to ask for them."""
     digits = DIGITS[: task.base]
     classes = {digits: 1.2, EMPTY: 1.2, **dict.fromkeys(task.landmark_tokens, 1.2)}
     if len(digits) > 3:
         classes |= {digits[0::2]: 1.3, digits[1::2]: 1.3}
-    for digit in digits:
-        classes.setdefault(digit, 2.0)
+    if single_digits:
+        classes |= dict.fromkeys(digits, 3.0)
     return classes

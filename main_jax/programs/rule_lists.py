@@ -24,21 +24,22 @@ class Problem:
     condition_costs: np.ndarray  # f64[K]
     allowed: np.ndarray  # bool[N, T], the targets that fit what was chosen
     target_costs: np.ndarray  # f64[T]
+    example_costs: np.ndarray  # f64[N, T], of each example that a rule with this target applies to
 
 
 @dataclasses.dataclass(frozen=True)
-class _Partial:
+class RuleList:
     rules: tuple[tuple[tuple[int, ...], int], ...]  # conditions and target, by their numbers
     cost: float
     left: np.ndarray  # i64[n], the examples that no rule applies to yet
 
 
-def shortest_list(problem: Problem) -> list[tuple[tuple[int, ...], int]] | None:
-    """Rules as numbers of conditions and of targets; None if there is no list of MAX_RULES."""
-    beam = [_Partial((), 0.0, np.arange(len(problem.holds)))]
-    best: _Partial | None = None
+def shortest_list(problem: Problem) -> RuleList | None:
+    """The cheapest that leaves no example; None if there is no such list of MAX_RULES."""
+    beam = [RuleList((), 0.0, np.arange(len(problem.holds)))]
+    best: RuleList | None = None
     for _ in range(MAX_RULES):
-        longer: list[_Partial] = []
+        longer: list[RuleList] = []
         for partial in beam:
             longer += itertools.islice(_extensions(problem, partial), BRANCHES)
         for done in (partial for partial in longer if not len(partial.left)):
@@ -51,23 +52,24 @@ def shortest_list(problem: Problem) -> list[tuple[tuple[int, ...], int]] | None:
         beam = beam[::-1][:BEAM]
         if not beam:
             break
-    return list(best.rules) if best else None
+    return best
 
 
-def _extensions(problem: Problem, partial: _Partial) -> Iterator[_Partial]:
+def _extensions(problem: Problem, partial: RuleList) -> Iterator[RuleList]:
     """By one rule that is right wherever it applies, those that explain most for their cost."""
     left = partial.left
-    holds, allowed = problem.holds[left], problem.allowed[left]
+    holds, allowed, each = (
+        table[left] for table in (problem.holds, problem.allowed, problem.example_costs)
+    )
     found = []
     for target in _different(allowed, problem.target_costs):
         right = allowed[:, target]
-        if right.all():
-            found.append((len(left), 0.0, (), target))
-            continue
-        for conditions, applies in _right_guards(holds, right):
-            cost = float(sum(problem.condition_costs[list(conditions)]))
-            found.append((int(applies.sum()), cost, conditions, target))
-    found.sort(key=lambda rule: -rule[0] / (1 + 0.3 * (rule[1] + problem.target_costs[rule[3]])))
+        guards = [((), np.ones(len(left), bool))] if right.all() else _right_guards(holds, right)
+        for conditions, applies in guards:
+            cost = problem.target_costs[target] + each[applies, target].sum()
+            cost += sum(problem.condition_costs[list(conditions)])
+            found.append((int(applies.sum()), float(cost), conditions, target))
+    found.sort(key=lambda rule: -rule[0] / (1 + 0.3 * rule[1]))
     seen = set()
     for _, cost, conditions, target in found:
         applies = holds[:, list(conditions)].all(axis=1)
@@ -75,9 +77,9 @@ def _extensions(problem: Problem, partial: _Partial) -> Iterator[_Partial]:
         if key in seen:
             continue
         seen.add(key)
-        total = partial.cost + 1 + cost + problem.target_costs[target]
+        total = partial.cost + 1 + cost
         rule = (tuple(int(c) for c in conditions), int(target))
-        yield _Partial((*partial.rules, rule), total, left[~applies])
+        yield RuleList((*partial.rules, rule), total, left[~applies])
 
 
 def _different(allowed: np.ndarray, costs: np.ndarray) -> list[int]:

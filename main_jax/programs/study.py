@@ -15,11 +15,12 @@ from main_jax.programs.certificate import certificate_to_json
 from main_jax.programs.explanation import NoProgram
 from main_jax.programs.extract import compare, extract
 from main_jax.programs.printer import program_text, specification_text
-from main_jax.programs.program import to_json
+from main_jax.programs.program import PROGRAM_FILE, Program, to_json
 from main_jax.programs.python_file import python_file
 from main_jax.programs.verdict import PROVED, Verdict, judge
 
 RESULT_FILE = "result.json"
+EXPLANATION_FILE = "program.txt"  # in a run's workdir, for people
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,7 +64,7 @@ def _study(agent: Agent, params, folder: Path) -> Result:
     middle = time.process_time()
     verdict = judge(program)
     claims = f"{program_text(program)}\n\n{claims_of(verdict)}\n{comparison}"
-    files = {"program.json": to_json(program), "program.py": python_file(program, claims)}
+    files = {PROGRAM_FILE: to_json(program), "program.py": python_file(program, claims)}
     if verdict.certificate:
         files["certificate.json"] = certificate_to_json(verdict.certificate)
     for name, content in files.items():
@@ -79,9 +80,21 @@ def _study(agent: Agent, params, folder: Path) -> Result:
     )
 
 
-def explain(agent: Agent, params) -> Iterator[str]:
-    """The program, how it compares, and the verdict, each as soon as it is known."""
+def explain(agent: Agent, params, workdir: Path) -> Iterator[str]:
+    """The program, how it compares, and the verdict, each as soon as it is known.
+
+    They are left in the run's workdir, for its report and for replays.
+    """
     program = extract(agent, params)
+    write_atomically(workdir / PROGRAM_FILE, to_json(program).encode())
+    said = []
+    for part in _said_of(program, agent, params):
+        said.append(part)
+        write_atomically(workdir / EXPLANATION_FILE, "\n\n".join(said).encode())
+        yield part
+
+
+def _said_of(program: Program, agent: Agent, params) -> Iterator[str]:
     yield program_text(program)
     yield str(compare(agent, params, program))
     yield claims_of(judge(program))

@@ -50,7 +50,8 @@ class Views:
     moves: np.ndarray  # bool[N, R + W, A, 2 * NEAR + 1], the ways to say where a head went
     heads: np.ndarray  # i32[N, R + W], the cells that they went to
     episode: np.ndarray  # i32[N], the number of the input; its steps stand in their order
-    closed: np.ndarray  # bool[N, 1 + R + W], the choices for which nothing else would have done
+    bad_modules: np.ndarray  # bool[N, M], known to spoil everything if called instead
+    bad_moves: np.ndarray  # as moves, of the cells that are known to spoil everything
 
     @property
     def count(self) -> int:
@@ -60,14 +61,11 @@ class Views:
         fields = {f.name: getattr(self, f.name)[rows] for f in dataclasses.fields(self)}
         return Views(**fields)
 
-    def close(self, choices: np.ndarray) -> "Views":
-        return dataclasses.replace(self, closed=choices)
-
     def unique(self) -> "Views":
         """Without steps that looked the same from the previous heads, and did the same."""
         heads = self.moves.shape[1]
         seen = self.module, self.tokens[:, :heads], self.distances[:, :heads]
-        fields = (*seen, self.chosen, self.moves, self.closed)
+        fields = (*seen, self.chosen, self.moves, self.bad_modules, self.bad_moves)
         columns = [field.reshape(self.count, -1) for field in fields]
         rows = np.concatenate([column.astype(np.int8) for column in columns], axis=1)
         _, first = np.unique(rows, axis=0, return_index=True)
@@ -145,8 +143,9 @@ def _record_batch(agent: Agent, params, texts: list[str], room: int, size: int):
     solved, live, seen = jax.device_get(_record(agent, params, tapes, num_steps))
     live = live & (np.arange(size) < len(texts))
     fields = [array[live] for array in seen]
-    nothing_closed = np.zeros((live.sum(), 1 + agent.task.num_heads), bool)
-    return Views(*fields, np.nonzero(live)[1], nothing_closed), solved[: len(texts)]
+    no_module = np.zeros((live.sum(), len(agent.game.choices)), bool)
+    views = Views(*fields, np.nonzero(live)[1], no_module, np.zeros_like(fields[4]))
+    return views, solved[: len(texts)]
 
 
 class Reader:
@@ -187,3 +186,7 @@ class Reader:
     def went(self, head: int, place: Place) -> np.ndarray:
         """Where the head went to this place."""
         return self.views.moves[:, head, self.anchors[place.anchor], place.offset + NEAR]
+
+    def must_not_go(self, head: int, place: Place) -> np.ndarray:
+        """Where it is known that to go to this place would have spoilt everything."""
+        return self.views.bad_moves[:, head, self.anchors[place.anchor], place.offset + NEAR]

@@ -15,6 +15,8 @@ from main_jax.controller.agent import Agent
 from main_jax.errors import UserError
 from main_jax.evaluation.trace import Episode, run_episode
 from main_jax.files import write_atomically
+from main_jax.programs.program import Program
+from main_jax.programs.remarks import remarks
 from main_jax.report.page import fill_page, json_for_html
 
 SCRIPTS = ("episode.js", "tape_view.js", "panel.js", "player.js")
@@ -29,10 +31,11 @@ class Recording:
     label: str
     timesteps: int
     episodes: list[Episode]
+    program: Program | None = None  # whose rules are shown beside the steps
 
 
 def record(
-    agent: Agent, params, label: str, timesteps: int, inputs: list[str], report=None
+    agent: Agent, params, label: str, timesteps: int, inputs: list[str], report=None, program=None
 ) -> Recording:
     """Greedy episodes on all inputs; after each, `report` is called with 1."""
     episodes = []
@@ -40,7 +43,7 @@ def record(
         episodes.append(run_episode(agent, params, text))
         if report:
             report(1)
-    return Recording(label, timesteps, episodes)
+    return Recording(label, timesteps, episodes, program)
 
 
 def check_inputs(agent: Agent, inputs: list[str]) -> None:
@@ -70,13 +73,14 @@ def _recording_data(recording: Recording) -> dict:
     return {
         "label": recording.label,
         "timesteps": recording.timesteps,
-        "episodes": [_episode_data(episode) for episode in recording.episodes],
+        "episodes": [_episode_data(e, recording.program) for e in recording.episodes],
     }
 
 
-def _episode_data(episode: Episode) -> dict:
+def _episode_data(episode: Episode, program: Program | None) -> dict:
     """The names that assets/episode.js reads; the tape of each step follows from the writes."""
     task, steps = episode.task, episode.steps
+    rules = remarks(program, episode) if program else [[] for _ in steps]
     return {
         "task": task.name,
         "modules": episode.choices,
@@ -95,8 +99,9 @@ def _episode_data(episode: Episode) -> dict:
                 "results": step.results,
                 "moduleProbabilities": [round(float(p), 3) for p in step.module_probabilities],
                 "value": round(step.value, 3),
+                "rules": [dataclasses.asdict(remark) for remark in said],
             }
-            for step in steps
+            for step, said in zip(steps, rules, strict=True)
         ],
         "headLevels": _packed([_levels(step.head_probabilities) for step in steps]),
     }

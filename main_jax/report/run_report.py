@@ -12,6 +12,7 @@ from main_jax.errors import UserError
 from main_jax.files import write_atomically
 from main_jax.learning.checkpoint import CONFIG_FILE
 from main_jax.learning.metrics import read_metrics
+from main_jax.programs.study import EXPLANATION_FILE
 from main_jax.report.page import fill_page
 
 REPORT_FILE = "report.html"
@@ -26,6 +27,7 @@ class Run:
     label: str
     task: str
     rows: list[dict]
+    program: str = ""  # what launch/local.py --explain has said of it, if it was asked to
 
     def series(self, kind: str, metric: str) -> tuple[list[int], list[float]]:
         """Timesteps and values; both empty where the run has not logged the metric."""
@@ -60,6 +62,7 @@ def write_report(workdirs: list[Path], out: Path) -> Path:
         "report.css",
         title=html.escape(", ".join(run.label for run in runs)),
         summary=_summary(runs),
+        programs="\n".join(_program(run) for run in runs if run.program),
         figures="\n".join(_figure(plot, images[plot.name]) for plot in plots),
     )
     write_atomically(out / REPORT_FILE, page.encode())
@@ -74,7 +77,9 @@ def _read_run(workdir: Path) -> Run:
         task = str(json.loads((workdir / CONFIG_FILE).read_text())["task"])
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise UserError(f"{workdir / CONFIG_FILE} is missing or damaged") from error
-    return Run(str(workdir), task, rows)
+    explained = workdir / EXPLANATION_FILE
+    program = explained.read_text(encoding="utf-8") if explained.is_file() else ""
+    return Run(str(workdir), task, rows, program)
 
 
 def plots_of(runs: list[Run]) -> list[Plot]:
@@ -195,6 +200,11 @@ def _figure(plot: Plot, image: bytes) -> str:
         f'<img alt="{html.escape(f"Lines over timesteps: {shown}")}" '
         f'src="data:image/png;base64,{source}"></figure>'
     )
+
+
+def _program(run: Run) -> str:
+    heading = f"The program of {run.label}"
+    return f"<h2>{html.escape(heading)}</h2>\n<pre>{html.escape(run.program)}</pre>"
 
 
 def _summary(runs: list[Run]) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 
 from main_jax.environment.game import HALT
 from main_jax.programs.interpreter import run
-from main_jax.programs.open_choices import where_nothing_else_does
+from main_jax.programs.open_choices import with_what_spoils
 from main_jax.programs.traces import Views
 from main_jax.programs.vocabulary import First
 from tests.programs.by_hand import PROGRAMS, rule
@@ -20,21 +20,26 @@ def views_of(program, texts):
         chosen=np.array([names.index(step.module) for _, step in steps]),
         heads=np.array([step.heads for _, step in steps]),
         episode=np.array([number for number, _ in steps]),
-        closed=np.zeros((count, 4), bool),
+        bad_modules=np.zeros((count, len(names)), bool),
+        bad_moves=np.zeros((count, 3, 6, 5), bool),
     )
 
 
-def test_a_step_too_far_is_closed():
+def test_a_step_too_far_is_bad():
     """To copy from left to right, and to be allowed to leave a digit out."""
     exact = PROGRAMS["copy"]()
     loose = exact.replaced("read_1", [rule("start", when=[First()]), rule("read_1+1", "read_1+2")])
     texts = ["123"]
-    found = where_nothing_else_does(loose, views_of(exact, texts), texts)
-    assert found.count == 2 and (found.closed == [False, True, False, False]).all()
+    found = with_what_spoils(loose, views_of(exact, texts), texts)
+    assert found.count == 2 and not found.bad_modules.any()
+    # read_1 must not go to read_1+2, nor to what is another way to say so at that step: read_2 is
+    # where read_1 is not, and the landmark behind three digits is a step or two away.
+    assert found.bad_moves[:, 0, 0, 4].all() and not found.bad_moves[:, 1:].any()
+    assert found.bad_moves[:, 0, 0, :4].sum() == 0
 
 
 def test_a_choice_without_consequences_stays_open():
     """A head that is never read may go either way."""
     loose = PROGRAMS["copy"]().replaced("read_2", [rule("start", "end")])
     texts = ["12", "987"]
-    assert where_nothing_else_does(loose, views_of(loose, texts), texts).count == 0
+    assert with_what_spoils(loose, views_of(loose, texts), texts).count == 0

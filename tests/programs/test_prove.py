@@ -9,7 +9,7 @@ from main_jax.programs.certificate import (
     certificate_to_json,
     problems,
 )
-from main_jax.programs.counterexample import find_counterexample
+from main_jax.programs.counterexample import find_counterexample, leaves_open
 from main_jax.programs.facts import ONE, N, NotNegative, term
 from main_jax.programs.interpreter import run
 from main_jax.programs.invariants import guess
@@ -94,6 +94,16 @@ def test_an_open_read_is_every_cell():
     program = PROGRAMS["copy"]().replaced("read_1", [rule(ANYWHERE)])
     assert gaps(program)
     assert judge(program).answer == WRONG
+
+
+def test_runs_differ_only_where_it_matters():
+    """read_2, which nobody reads, is nothing to try; a head that is read or asked about is."""
+    program = PROGRAMS["copy"]()
+    assert not leaves_open(program)
+    assert leaves_open(program.replaced("read_1", [rule(ANYWHERE)]))
+    assert leaves_open(program.replaced("read_1", [rule("start", "end")]))
+    halt = module("Halt", when=[Stands("read_2", Place("end"))])
+    assert leaves_open(program.replaced(MODULE, [halt, *program.rules[MODULE]]))
 
 
 def test_an_open_write_may_spoil():

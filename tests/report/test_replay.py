@@ -17,9 +17,11 @@ from selenium.webdriver.support.ui import Select
 from main_jax.environment.tasks import TASKS
 from main_jax.errors import UserError
 from main_jax.evaluation.solve import Solution
+from main_jax.programs.vocabulary import First
 from main_jax.report import replay
 from main_jax.report.replay import Recording, check_inputs, record, replay_page, write_replay
 from tests.helpers import agent_by_hand, copying_episode, small_agent, small_params
+from tests.programs.by_hand import PROGRAMS, rule
 
 LONG = "".join(np.random.default_rng(3).choice(list("0123456789"), 100))
 HOSTILE = "</script><img src=x onerror=\"document.title='broken'\"><b>{{data}}&lt;"
@@ -75,6 +77,21 @@ def test_final_tape_is_the_reference(browser, reverse_page):
     for cell, character, classes in drawn:
         assert character == expected[cell]
         assert ("right" in classes.split()) == (cell > 100)
+
+
+def test_rules_of_a_program_stand_beside_the_steps(browser, tmp_path):
+    loose = PROGRAMS["copy"]().replaced("read_1", [rule("start", "start+1", when=[First()])])
+    path = tmp_path / "rules.html"
+    write_replay(path, [Recording("a", 1, [copying_episode("12")], loose)])
+    browser.open(path)
+    assert browser.texts(".rules li") == []
+    browser.one("#forward").click()
+    assert browser.texts(".rules li")[:2] == [
+        "module else: Identity",
+        "read_1 first step: start or start+1 open choice",
+    ]
+    browser.one("#forward").click()
+    assert browser.texts(".rules li")[1] == "read_1 no rule applies not what was done"
 
 
 def test_each_step_shows_call_heads_and_chances(browser, reverse_page, reverse_recording):

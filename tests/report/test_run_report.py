@@ -49,6 +49,15 @@ class Reader(HTMLParser):
         self.texts.append(data.strip())
 
 
+def test_report_has_the_program_of_a_run_that_was_explained(tmp_path):
+    explained, other = make_run(tmp_path / "a"), make_run(tmp_path / "b")
+    (explained / "program.txt").write_text("tape[read_1] < tape[write_1]: <b>Sum</b>")
+    page = Reader(write_report([explained, other], tmp_path).read_text())
+    assert page.tags.count("pre") == 1 and "b" not in page.tags
+    assert "tape[read_1] < tape[write_1]: <b>Sum</b>" in page.texts
+    assert f"The program of {explained}" in page.texts
+
+
 def test_report_shows_what_was_logged_and_leaves_out_the_rest(tmp_path):
     plain, lagging = make_run(tmp_path / "a"), make_run(tmp_path / "b", lag=True)
     path = write_report([plain], plain)

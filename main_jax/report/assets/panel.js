@@ -28,6 +28,7 @@ class Panel {
     const step = this.episode.stepTo(t);
     this.view.show(t, follow);
     this.showCall(step);
+    this.showRules(step);
     this.showVerdict(t);
     this.showModules(step);
     this.showValue(t, step);
@@ -54,6 +55,18 @@ class Panel {
       const results = list(step.results, episode.numReads);
       call.replaceChildren(name, "(", ...list(step.arguments, 0), ") → ", ...results);
     } else call.replaceChildren(name); // Halt
+  }
+
+  /** The program's rules that apply, if there is a program; marked where they leave a choice. */
+  showRules(step) {
+    const rows = (step?.rules ?? []).map(({ choice, rule, open, allowed }) => {
+      const row = element("li");
+      row.append(element("b", "", choice), " ", rule || "no rule applies");
+      if (open) row.append(" ", element("span", "open", "open choice"));
+      if (!allowed) row.append(" ", element("span", "forbidden", "not what was done"));
+      return row;
+    });
+    this.find(".rules").replaceChildren(...rows);
   }
 
   showVerdict(t) {

@@ -1,0 +1,144 @@
+"""That a network does what its program says on tapes of every length: a theorem, not a sample.
+
+Of every sight that a proved program can come to, all values of what is unknown in it are tried. The
+choice that the program permits must lead all others by more than float32 can get wrong; then by
+induction a run of the greedy network is a run of the program. On longer tapes all logits of a
+choice grow by the same factor, which is at least 1, so that what leads here leads there.
+"""
+
+import dataclasses
+import random
+
+import numpy as np
+
+from main_jax.controller import windows
+from main_jax.controller.agent import Agent
+from main_jax.environment.game import HALT
+from main_jax.errors import UserError
+from main_jax.programs.cases import (
+    cells_by_place,
+    everywhere,
+    permitted_by,
+    sizes_of,
+    smallest_lead,
+    split,
+    unknowns_that_count,
+    views_of,
+)
+from main_jax.programs.certificate import Certificate
+from main_jax.programs.extract import forbidden
+from main_jax.programs.grids import Grid, bounded_products, products
+from main_jax.programs.inputs import random_inputs
+from main_jax.programs.look import Look, Network
+from main_jax.programs.program import Program
+from main_jax.programs.rounding import rounding_error
+from main_jax.programs.sights import LONGEST, Sight, sights
+from main_jax.programs.traces import Views, record
+from main_jax.programs.vocabulary import MODULE, head_names
+
+CASES_AT_ONCE, MOST_CASES = 100_000, 10_000_000  # values of the unknowns of one sight, together
+CLEAR = 0.5  # a lead that no rounding threatens
+
+
+@dataclasses.dataclass(frozen=True)
+class Margins:
+    """The smallest leads of what a program permits."""
+
+    module: float
+    heads: float
+    cases: int
+    rounding_error: float  # the most that float32 can change a lead
+
+    @classmethod
+    def least(cls, parts: list["Margins"]) -> "Margins":
+        return cls(
+            min(part.module for part in parts),
+            min(part.heads for part in parts),
+            sum(part.cases for part in parts),
+            max(part.rounding_error for part in parts),
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class NetworkProof:
+    sights: int
+    least: Margins
+
+    @property
+    def holds(self) -> bool:
+        return min(self.least.module, self.least.heads) > self.least.rounding_error
+
+    def __str__(self):
+        verdict = "is" if self.holds else "cannot be shown to be"
+        return (
+            f"the network {verdict} its program at every length: in {self.least.cases:,} cases of "
+            f"{self.sights} sights, what the program permits leads by {self.least.module:.2f} "
+            f"logits (module) and {self.least.heads:.2f} (heads) at least, and rounding changes a "
+            f"lead by {self.least.rounding_error:.3f} at most"
+        )
+
+
+def prove_network(agent: Agent, params, certificate: Certificate) -> NetworkProof:
+    """A UserError if there are too many cases, or if the first step is none of the program's."""
+    if not windows.applies_to(agent) or agent.view != "blind_start":
+        raise UserError("a network can be proved with encoder=local, reach=near, view=blind_start")
+    _check_first_steps(agent, params, certificate)
+    network, seen = Network(agent, params), sights(certificate)
+    parts = [margins(network, sight, certificate.program) for sight in seen]
+    return NetworkProof(len(seen), Margins.least(parts))
+
+
+def _check_first_steps(agent: Agent, params, certificate: Certificate) -> None:
+    """Before the first step nothing but landmarks is seen, which stand alike on all long tapes."""
+    randomness, lengths = random.Random(0), range(1, LONGEST + 1)
+    texts = [text for n in lengths for text in random_inputs(agent.task, n, 1, randomness)]
+    views = record(agent, params, texts)[0]
+    if forbidden(certificate.program, views.take(views.module < 0)).any():
+        raise UserError("the network's first step is not that of the program")
+
+
+def margins(network: Network, sight: Sight, program: Program) -> Margins:
+    unknowns, sizes = unknowns_that_count(sight, program), sizes_of(sight)
+    shape = [sizes[unknown] for unknown in unknowns]
+    count = np.prod(shape, dtype=float)
+    if count > MOST_CASES:
+        raise UserError(f"a sight has {count:,.0f} cases; {MOST_CASES:,} are the most")
+    if count > CASES_AT_ONCE:
+        parts = split(sight, unknowns[0])
+        return Margins.least([margins(network, part, program) for part in parts])
+    look, views = Look(network, sight), views_of(network.task, sight, unknowns)
+    choices = network.agent.game.choices
+    numbers = {name: number for number, name in enumerate(choices)}
+    permitted = permitted_by(program, MODULE, views, numbers)
+    logits = everywhere(look.module_logits, unknowns, shape).reshape(views.count, -1)
+    moves = permitted[:, : choices.index(HALT)].any(axis=1)
+    queries = [Grid(unknowns, everywhere(query, unknowns, shape)) for query in look.queries]
+    leads = [
+        _head_lead(look, query, permitted_head, moves)
+        for query, permitted_head in zip(
+            queries, _cells_permitted(look, program, views), strict=True
+        )
+    ]
+    return Margins(
+        module=smallest_lead(logits, logits, permitted),
+        heads=min(leads),
+        cases=views.count,
+        rounding_error=rounding_error(look),
+    )
+
+
+def _cells_permitted(look: Look, program: Program, views: Views) -> list[np.ndarray]:
+    numbers = cells_by_place(look.sight, look.options)
+    heads = head_names(program.task)
+    return [permitted_by(program, head, views, numbers)[:, : len(look.options)] for head in heads]
+
+
+def _head_lead(look: Look, query: Grid, permitted: np.ndarray, moves: np.ndarray) -> float:
+    """Exactly, where bounds that are quick to have do not suffice."""
+    for way in (bounded_products, products):
+        found = [way(query, look.encoded(cell)) for cell in look.options]
+        least, most = (np.stack([pair[i].ravel() for pair in found], axis=1) for i in (0, 1))
+        lead = smallest_lead(least[moves], most[moves], permitted[moves])
+        if lead > CLEAR:
+            break
+    return lead

@@ -1,0 +1,46 @@
+"""What may be left open, and what that costs, on examples by hand."""
+
+import numpy as np
+
+from main_jax.programs.explanation import OPEN_EXAMPLE_COST, _Targets
+from main_jax.programs.rule_lists import Problem, shortest_list
+
+# Four steps: the first two looked alike and went to A and B, the others to A.
+RIGHT = np.array([[1, 0, 0], [0, 1, 0], [1, 0, 0], [1, 0, 0]], bool)
+LOOKS = np.array([0, 0, 1, 2])
+
+
+def problem(bad=None, holds=None):
+    bad = np.zeros_like(RIGHT) if bad is None else bad
+    targets = _Targets(["A", "B", "C"], [0.0, 0.0, 0.0], RIGHT, bad, LOOKS)
+    holds = np.zeros((4, 0), bool) if holds is None else holds
+    return targets.problem([(0,), (1,), (2,), (0, 1)], holds, np.ones(holds.shape[1]))
+
+
+def test_to_leave_open_what_was_seen_to_vary_costs_nothing_more():
+    costs = problem().example_costs
+    assert not costs[:, :3].any()
+    np.testing.assert_allclose(costs[:, 3], [0, 0, OPEN_EXAMPLE_COST, OPEN_EXAMPLE_COST])
+
+
+def test_a_set_that_holds_something_bad_is_not_allowed():
+    bad = np.zeros_like(RIGHT)
+    bad[2, 1] = True  # B in the third step
+    allowed = problem(bad).allowed
+    np.testing.assert_array_equal(allowed[:, 3], [True, True, False, True])
+    np.testing.assert_array_equal(allowed[:, :3], RIGHT)
+
+
+def test_what_is_left_open_is_only_what_varies():
+    """One condition tells the two steps that vary from the others."""
+    holds = np.array([[0], [0], [1], [1]], bool)
+    many = {"holds": np.repeat(holds, 60, axis=0), "condition_costs": np.ones(1)}
+    whole = problem(holds=holds)
+    repeated = Problem(
+        **many,
+        allowed=np.repeat(whole.allowed, 60, axis=0),
+        target_costs=whole.target_costs,
+        example_costs=np.repeat(whole.example_costs, 60, axis=0),
+    )
+    assert shortest_list(repeated).rules == (((0,), 0), ((), 3))
+    assert shortest_list(whole).rules == (((), 3),)  # for two steps, a rule more is not worth it

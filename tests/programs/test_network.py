@@ -1,0 +1,133 @@
+"""What is computed of a network for many cases at once is what the network itself says."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from main_jax.controller.network import MASKED_LOGIT, surety
+from main_jax.errors import UserError
+from main_jax.programs import sights as sights_module
+from main_jax.programs.grids import Grid, bounded_products, products
+from main_jax.programs.interpreter import run
+from main_jax.programs.look import Look, Network
+from main_jax.programs.network import Margins, NetworkProof, margins
+from main_jax.programs.phases import snapshots
+from main_jax.programs.program import Rule
+from main_jax.programs.rounding import rounding_error
+from main_jax.programs.sights import Content, _Lookout, _shape, sights
+from main_jax.programs.verdict import judge
+from main_jax.programs.vocabulary import Place
+from tests.helpers import small_agent, small_params
+from tests.programs.by_hand import PROGRAMS
+
+
+@pytest.fixture(scope="module")
+def reverse():
+    """Reverse with every head somewhere: a sight needs to know where they are."""
+    program = PROGRAMS["reverse"]().replaced("read_2", [Rule((), (Place("start"),))])
+    return judge(program).certificate
+
+
+def states_of(certificate, text):
+    made = run(certificate.program, text)
+    return list(snapshots(certificate.program, certificate.specification, made))
+
+
+def output_on(agent, params, text, phase, snapshot):
+    """What the network itself says of the tape of a snapshot."""
+    tapes = agent.game.tapes_of([text])
+    vocabulary = agent.task.vocabulary
+    modules = [module.name for module in agent.task.modules]
+    seen = tapes.seen.replace(
+        tokens=jnp.asarray(vocabulary.encode(snapshot.tape))[None],
+        heads=jnp.array([list(snapshot.heads.values())], jnp.int32),
+        module=jnp.array([modules.index(phase.module)], jnp.int32),
+    )
+    return jax.tree.map(np.asarray, agent(params, seen))
+
+
+def with_few_unknowns(sight, snapshot):
+    """Two stay unknown; of all others, the tape's own digits take the place."""
+    unknowns = list(dict.fromkeys(c.unknown for c in sight.cells.values() if c.unknown))[:2]
+    known = {
+        cell: Content(None, snapshot.tape[cell])
+        for cell, content in sight.cells.items()
+        if content.unknown and content.unknown not in unknowns
+    }
+    return dataclasses.replace(sight, cells={**sight.cells, **known})
+
+
+def at(grid, sight, snapshot):
+    """The grid's entry for the digits that a tape really has."""
+    place = []
+    for unknown in grid.unknowns:
+        cell, content = next((c, x) for c, x in sight.cells.items() if x.unknown == unknown)
+        place.append(content.characters.index(snapshot.tape[cell]))
+    return grid.values[tuple(place)]
+
+
+def test_grids_hold_what_the_network_says(reverse):
+    """Of every state of a run: logits of modules and cells, but for float32's rounding."""
+    agent = small_agent(task="reverse")
+    params = small_params(agent)
+    params = jax.tree.map(lambda x: x + 0.1, params)  # biases too
+    network, lookout = Network(agent, params), _Lookout(reverse)
+    text = "0917365"
+    for phase, snapshot in states_of(reverse, text):
+        output = output_on(agent, params, text, phase, snapshot)
+        factor = float(surety(jnp.array(len(snapshot.tape))))
+        sight = with_few_unknowns(lookout.sight(phase, snapshot), snapshot)
+        look = Look(network, sight)
+        error = rounding_error(look)
+        assert error < 1e-2
+        np.testing.assert_allclose(
+            at(look.module_logits, sight, snapshot), output.module_logits[0] / factor, atol=error
+        )
+        assert set(look.options) == set(np.flatnonzero(output.head_logits[0, 0] > MASKED_LOGIT))
+        for number, query in enumerate(look.queries):
+            for cell in look.options:
+                logit = at(query, sight, snapshot) @ at(look.encoded(cell), sight, snapshot)
+                found = output.head_logits[0, number, cell] / factor
+                np.testing.assert_allclose(logit, found, atol=error)
+
+
+def test_longer_tapes_show_nothing_else(reverse):
+    """The sights of short runs are those of runs four times as long."""
+    known = {_shape(sight) for sight in sights(reverse)}
+    lookout = _Lookout(reverse)
+    for phase, snapshot in states_of(reverse, "1234567890" * 6):
+        assert _shape(lookout.sight(phase, snapshot)) in known
+
+
+def test_sights_that_are_not_all_are_refused(reverse, monkeypatch):
+    monkeypatch.setattr(sights_module, "LONGEST", 5)
+    with pytest.raises(UserError, match="more to see"):
+        sights(reverse)
+
+
+def test_products_are_least_and_greatest_over_what_only_one_side_depends_on():
+    random = np.random.default_rng(0)
+    left = Grid(("a", "b"), random.normal(size=(2, 3, 4)))
+    right = Grid(("b", "c"), random.normal(size=(3, 5, 4)))
+    every = np.einsum("abx,bcx->abc", left.values, right.values)
+    least, most = products(left, right)
+    np.testing.assert_allclose(least, every.min(axis=2))
+    np.testing.assert_allclose(most, every.max(axis=2))
+    low, high = bounded_products(left, right)
+    assert (low <= least + 1e-12).all() and (high >= most - 1e-12).all()
+
+
+def test_a_network_that_differs_from_its_program_is_refused(reverse):
+    """Random weights do not reverse: somewhere, what the program forbids leads."""
+    agent = small_agent(task="reverse")
+    network = Network(agent, small_params(agent))
+    found = []
+    for phase, snapshot in states_of(reverse, "7"):
+        sight = with_few_unknowns(_Lookout(reverse).sight(phase, snapshot), snapshot)
+        found.append(margins(network, sight, reverse.program))
+    least = Margins.least(found)
+    assert least.cases == 10 and min(least.module, least.heads) < 0
+    assert not NetworkProof(1, least).holds
