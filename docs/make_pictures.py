@@ -32,7 +32,7 @@ BOXES = (
     ("box", 20, 110, 250, 52, "σ: a row for each cell", "token · landmarks · previous heads"),
     ("box", 510, 110, 230, 52, "ξ: fixed size", "values under heads · module"),
     ("box", 20, 200, 250, 40, "convolution 3 → convolution 3 = E"),
-    ("box", 310, 200, 160, 40, "attention or BiLSTM"),
+    ("box", 310, 200, 160, 40, "local, or attention"),
     ("box", 510, 200, 230, 40, "feed-forward"),
     ("out", 20, 290, 250, 40, "E · q: a softmax over cells a head"),
     ("out", 510, 290, 105, 40, "module m"),
