@@ -2,7 +2,8 @@
 
   python docs/make_pictures.py --workdir=runs/reverse
 
-The workdir is a finished run of reverse; the screenshot needs Debian's chromium, or the like.
+The workdir is a finished run of reverse, with --explain; the screenshot needs Debian's chromium, or
+the like.
 """
 
 import shutil
@@ -81,6 +82,7 @@ def learning_curve(workdir: Path, out: Path) -> None:
 
 def screenshot(workdir: Path, out: Path) -> None:
     from main_jax.learning.checkpoint import load_controller
+    from main_jax.programs.program import load_beside
     from main_jax.report.replay import record, write_replay
 
     browser = shutil.which("chromium") or shutil.which("chrome")
@@ -89,10 +91,12 @@ def screenshot(workdir: Path, out: Path) -> None:
     c = load_controller(str(workdir))
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "replay.html"
-        write_replay(page, [record(c.agent, c.params, str(workdir), c.timesteps, [INPUT])])
+        program = load_beside(str(workdir))
+        recording = record(c.agent, c.params, str(workdir), c.timesteps, [INPUT], program=program)
+        write_replay(page, [recording])
         flags_of_browser = (
             *("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"),
-            *("--no-first-run", "--disable-background-networking", "--window-size=1120,770"),
+            *("--no-first-run", "--disable-background-networking", "--window-size=1120,850"),
             *(f"--user-data-dir={folder}/profile", f"--screenshot={out.absolute()}"),
         )
         address = f"{page.as_uri()}#step={STEP}"
