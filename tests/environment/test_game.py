@@ -237,3 +237,19 @@ def test_tapes_of_texts_have_room_for_the_longest():
         assert text_of(game.task, state) == expected
         assert state.seen.tokens.shape == (13,)
     assert list(states.step_limit) == [3, 6]
+
+
+def test_what_needs_nothing_done_is_done_until_it_is_spoilt():
+    """Else inputs that are right as they stand would count as failures, and hold C back."""
+    game = game_of("filter_even", "learned")
+    state = tape_of(game.task, "135", game=game)
+    assert float(tape.progress(state)) == 1.0
+    spoilt = act(game.task, state, [m.name for m in game.task.modules].index("Identity"), 0, 0, 4)
+    assert float(tape.progress(spoilt)) == 0.0
+
+
+def test_nothing_moves_a_tape_whose_episode_has_ended():
+    game = game_of("copy", "learned")
+    state = tape_of(game.task, "12", game=game)
+    for ended in (state.replace(halted=jnp.bool_(True)), state.replace(steps=state.step_limit)):
+        assert_trees_equal(jitted(game.move)(ended, action_of(1, 0, 0, 3)), ended)
