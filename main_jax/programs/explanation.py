@@ -33,7 +33,7 @@ from main_jax.programs.vocabulary import (
 
 OPEN_CHOICE_COST, ANYWHERE_COST = 1.5, 4.0  # for each target more than one; for all of them
 OPEN_EXAMPLE_COST = 0.05  # for each step and target that was not seen in any step that looked alike
-MOST_OPEN, MOST_TARGETS = 3, 6  # targets of one open choice; targets that they are made of
+MOST_OPEN, MOST_TARGETS = 3, 5  # targets of one open choice; targets that they are made of
 
 
 class NoProgram(UserError):
@@ -74,9 +74,17 @@ class _Targets:
     @functools.cached_property
     def seen(self) -> np.ndarray:
         """bool[N, T]: whether it was done in any step that looked alike."""
-        done = np.zeros((self.looks.max(initial=0) + 1, len(self.names)), bool)
-        np.logical_or.at(done, self.looks, self.right)
-        return done[self.looks]
+        return self._in_any_alike(self.right)
+
+    @functools.cached_property
+    def barred(self) -> np.ndarray:
+        """bool[N, T]: bad here, or in a step that looked alike and never done in one."""
+        return self.bad | (self._in_any_alike(self.bad) & ~self.seen)
+
+    def _in_any_alike(self, table: np.ndarray) -> np.ndarray:
+        found = np.zeros((self.looks.max(initial=0) + 1, len(self.names)), bool)
+        np.logical_or.at(found, self.looks, table)
+        return found[self.looks]
 
     def sets(self) -> list[tuple[int, ...]]:
         """The open choices that are tried, of targets that are common and not the same."""
@@ -89,7 +97,10 @@ class _Targets:
 
     def problem(self, sets: list[tuple[int, ...]], holds, condition_costs) -> Problem:
         """To explain each step by a set that is right there and holds nothing bad."""
-        fits = [self.right[:, s].any(axis=1) & ~self.bad[:, s].any(axis=1) for s in sets]
+        fits = [
+            self.right[:, s].any(axis=1) & ~(self.barred[:, s].any(axis=1) & (len(s) > 1))
+            for s in sets
+        ]
         costs = [OPEN_CHOICE_COST * (len(s) - 1) + sum(self.costs[t] for t in s) for s in sets]
         unseen = [(~self.seen[:, s]).sum(axis=1) * (len(s) > 1) for s in sets]
         example_costs = OPEN_EXAMPLE_COST * np.stack(unseen, axis=1)

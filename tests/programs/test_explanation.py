@@ -31,6 +31,14 @@ def test_a_set_that_holds_something_bad_is_not_allowed():
     np.testing.assert_array_equal(allowed[:, :3], RIGHT)
 
 
+def test_what_is_bad_in_one_step_is_barred_where_it_looks_alike_unless_it_was_done():
+    bad = np.zeros_like(RIGHT)
+    bad[0] = [False, True, True]  # B and C in the first step; B was done in the second
+    targets = _Targets(["A", "B", "C"], [0.0, 0.0, 0.0], RIGHT, bad, LOOKS)
+    np.testing.assert_array_equal(targets.barred[:, 1], [True, False, False, False])
+    np.testing.assert_array_equal(targets.barred[:, 2], [True, True, False, False])
+
+
 def test_what_is_left_open_is_only_what_varies():
     """One condition tells the two steps that vary from the others."""
     holds = np.array([[0], [0], [1], [1]], bool)
