@@ -14,10 +14,10 @@ import numpy as np
 from main_jax.controller.network import NEAR
 from main_jax.environment.game import HALT
 from main_jax.environment.task import Task
-from main_jax.programs.explanation import MOST_OPEN
 from main_jax.programs.interpreter import Run, first_option, last_option, run, start_of
 from main_jax.programs.program import Program, heads_that_matter
 from main_jax.programs.specification import inputs_to_try
+from main_jax.programs.targets import MOST_OPEN
 from main_jax.programs.traces import Views
 from main_jax.programs.vocabulary import head_names, landmark_names
 

@@ -69,6 +69,13 @@ def program_for(game: Game, rules: dict[str, tuple[Rule, ...]]) -> Program:
     return Program(game.task, Fraction(game.steps_per_digit), game.extra_steps, rules)
 
 
+def places_named(program: Program) -> list[Place]:
+    """By guards and as targets."""
+    rules = [rule for rules in program.rules.values() for rule in rules]
+    asked = [place for r in rules for c in r.guard for place in places_of(c.question)]
+    return asked + [target for r in rules for target in r.targets if isinstance(target, Place)]
+
+
 def heads_that_matter(program: Program) -> list[str]:
     """Those that a guard speaks of, or that go where a rule says."""
     named = {
