@@ -4,9 +4,9 @@ import random
 from collections.abc import Iterator
 
 from main_jax.programs.interpreter import Run, every_run, ignored_heads, run
-from main_jax.programs.program import Program
+from main_jax.programs.program import Program, places_named
 from main_jax.programs.specification import inputs_to_try
-from main_jax.programs.vocabulary import ANYWHERE, MODULE, Place, places_of
+from main_jax.programs.vocabulary import ANYWHERE, MODULE
 
 LONGEST = 12
 NUM_WAYS = 8  # of choosing, that are tried in turn and at random
@@ -39,7 +39,7 @@ def _some_runs(program: Program, text: str, tries: int, randomness) -> Iterator[
 def leaves_open(program: Program) -> bool:
     """Whether runs on one input can differ in more than where a head goes that nobody asks for."""
     called = {name for rule in program.rules[MODULE] for name in rule.targets}
-    spoken_of = {place.anchor for place in _places(program)}
+    spoken_of = {place.anchor for place in places_named(program)}
     for choice, rules in program.rules.items():
         ignored = all(choice in ignored_heads(program.task)[name] for name in called)
         free = ignored and choice not in spoken_of
@@ -47,11 +47,3 @@ def leaves_open(program: Program) -> bool:
             if len(rule.targets) > 1 or (ANYWHERE in rule.targets and not free):
                 return True
     return False
-
-
-def _places(program: Program) -> Iterator[Place]:
-    for rules in program.rules.values():
-        for rule in rules:
-            yield from (target for target in rule.targets if isinstance(target, Place))
-            for condition in rule.guard:
-                yield from places_of(condition.question)

@@ -6,7 +6,6 @@ everything depends on what stands around the previous heads, and heads go no fur
 
 import dataclasses
 import functools
-import itertools
 
 import numpy as np
 
@@ -15,9 +14,10 @@ from main_jax.environment.game import HALT, Game
 from main_jax.environment.task import Task
 from main_jax.errors import UserError
 from main_jax.programs.interpreter import ignored_heads
-from main_jax.programs.program import Program, Rule, Target, program_for
+from main_jax.programs.program import Program, Rule, Target, places_named, program_for
 from main_jax.programs.questions import questions
-from main_jax.programs.rule_lists import Problem, shortest_list
+from main_jax.programs.rule_lists import shortest_list
+from main_jax.programs.targets import Targets
 from main_jax.programs.traces import Reader, Views
 from main_jax.programs.vocabulary import (
     ANYWHERE,
@@ -31,9 +31,7 @@ from main_jax.programs.vocabulary import (
     places,
 )
 
-OPEN_CHOICE_COST, ANYWHERE_COST = 1.5, 4.0  # for each target more than one; for all of them
-OPEN_EXAMPLE_COST = 0.05  # for each step and target that was not seen in any step that looked alike
-MOST_OPEN, MOST_TARGETS = 3, 6  # targets of one open choice; targets that they are made of
+ANYWHERE_COST = 4.0
 
 
 class NoProgram(UserError):
@@ -45,7 +43,8 @@ def explain(
 ) -> Program:
     """Without speaking of heads that no module ever reads, if that can be.
 
-    They may then go anywhere; else, or if every head is asked for, they go where rules say. What
+    They may then go anywhere, as may others while a module that ignores them is called, unless a
+    rule speaks of them. If that fails, or if every head is asked for, they go where rules say. What
     has failed is added to `hopeless`, and not tried there again: with more to explain, it would.
     """
     hopeless = set() if hopeless is None else hopeless
@@ -53,57 +52,38 @@ def explain(
     called = {names[module] for module in np.unique(views.chosen)} - {HALT}
     heads = head_names(game.task)
     used = [h for h in heads if every_head or not all(h in ignores[name] for name in called)]
+    by = functools.partial(_Explanation, game, views, hopeless, sorted(called))
+    free = [] if every_head else heads
     try:
-        return _Explanation(game, views, used, sorted(called), not every_head, hopeless).program()
+        program = by(used, free).program()
     except NoProgram:
         if used == heads:
             raise
-        return _Explanation(game, views, heads, sorted(called), False, hopeless).program()
+        return by(heads, []).program()
+    tied = _free_and_spoken_of(program)
+    try:
+        return by(used, [head for head in free if head not in tied]).program() if tied else program
+    except NoProgram:
+        return program
 
 
-@dataclasses.dataclass(frozen=True)
-class _Targets:
-    """What may be said of a choice in each of N steps."""
-
-    names: list[Target]
-    costs: list[float]
-    right: np.ndarray  # bool[N, T], what was done
-    bad: np.ndarray  # bool[N, T], what must not be done
-    looks: np.ndarray  # i64[N], the same where steps looked alike
-
-    @functools.cached_property
-    def seen(self) -> np.ndarray:
-        """bool[N, T]: whether it was done in any step that looked alike."""
-        done = np.zeros((self.looks.max(initial=0) + 1, len(self.names)), bool)
-        np.logical_or.at(done, self.looks, self.right)
-        return done[self.looks]
-
-    def sets(self) -> list[tuple[int, ...]]:
-        """The open choices that are tried, of targets that are common and not the same."""
-        common, different = np.argsort(-self.right.sum(axis=0), kind="stable"), {}
-        for target in common:
-            different.setdefault(self.right[:, target].tobytes(), int(target))
-        some = sorted(list(different.values())[:MOST_TARGETS])
-        sizes = range(2, MOST_OPEN + 1)
-        return [found for size in sizes for found in itertools.combinations(some, size)]
-
-    def problem(self, sets: list[tuple[int, ...]], holds, condition_costs) -> Problem:
-        """To explain each step by a set that is right there and holds nothing bad."""
-        fits = [self.right[:, s].any(axis=1) & ~self.bad[:, s].any(axis=1) for s in sets]
-        costs = [OPEN_CHOICE_COST * (len(s) - 1) + sum(self.costs[t] for t in s) for s in sets]
-        unseen = [(~self.seen[:, s]).sum(axis=1) * (len(s) > 1) for s in sets]
-        example_costs = OPEN_EXAMPLE_COST * np.stack(unseen, axis=1)
-        return Problem(
-            holds, condition_costs, np.stack(fits, axis=1), np.array(costs), example_costs
-        )
+def _free_and_spoken_of(program: Program) -> set[str]:
+    """Heads that may go anywhere at times, while some rule asks where they are."""
+    named = {place.anchor for place in places_named(program)}
+    return {
+        choice
+        for choice, rules in program.rules.items()
+        if choice in named and any(ANYWHERE in rule.targets for rule in rules)
+    }
 
 
 class _Explanation:
     """By rules that speak of some heads alone; those that a module ignores may be set free."""
 
-    def __init__(self, game: Game, views: Views, spoken_of: list[str], called, free, hopeless):
+    def __init__(self, game: Game, views: Views, hopeless: set, called, spoken_of, free):
         self.game, self.task, self.hopeless = game, game.task, hopeless
         self.spoken_of, self.called, self.free = spoken_of, called, free
+        self._heads = (tuple(spoken_of), tuple(free))
         self.first, self.later = (views.take(w) for w in (views.module < 0, views.module >= 0))
 
     def program(self) -> Program:
@@ -117,7 +97,7 @@ class _Explanation:
         names = self.game.choices
         right = np.stack([self.later.chosen == i for i in range(len(names))], axis=1)
         looks = self._looks(self.later)
-        targets = _Targets(list(names), [0.0] * len(names), right, self.later.bad_modules, looks)
+        targets = Targets(list(names), [0.0] * len(names), right, self.later.bad_modules, looks)
         rules = self._rules(MODULE, self.later, RECEPTIVE_FIELD, targets)
         first = {names[module] for module in self.first.chosen}
         reader = Reader(self.task, self.first)
@@ -136,11 +116,11 @@ class _Explanation:
         targets = places(self.spoken_of, NEAR)
         reader = Reader(self.task, moving)
         ignoring = [i for i, m in enumerate(names) if head in ignored_heads(self.task)[m]]
-        free = np.isin(moving.chosen, ignoring) & self.free
+        free = np.isin(moving.chosen, ignoring) & (head in self.free)
         right = [reader.went(number, place) for place in targets] + [free]
         bad = [reader.must_not_go(number, place) for place in targets] + [~free]
         costs = [0.1 * abs(t.offset) + 0.2 * (t.anchor != head) for t in targets] + [ANYWHERE_COST]
-        options = _Targets(
+        options = Targets(
             [*targets, ANYWHERE],
             costs,
             np.stack(right, axis=1),
@@ -166,7 +146,7 @@ class _Explanation:
         rows = np.concatenate([views.module[:, None], classes[near]], axis=1)  # -1: off the tape
         return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
 
-    def _rules(self, choice: str, views: Views, sight: int, targets: _Targets) -> tuple[Rule, ...]:
+    def _rules(self, choice: str, views: Views, sight: int, targets: Targets) -> tuple[Rule, ...]:
         """By classes of characters and without open choices if that can be; else with either.
 
         What a controller does for one digit and not for the next is mostly of no consequence.
@@ -175,16 +155,16 @@ class _Explanation:
             ways = self._hopeful(choice, every)
             tried = {way: self._list(views, sight, targets, *way) for way in ways}
             found = [complete for complete in tried.values() if complete is not None]
-            self.hopeless |= {(choice, *self.spoken_of, *w) for w in tried if tried[w] is None}
+            self.hopeless |= {(choice, *self._heads, *w) for w in tried if tried[w] is None}
             if found:
                 rules, _ = min(found, key=lambda pair: pair[1])
                 return tuple(_exception_first(rules))
         raise NoProgram(f"no short list of rules explains {choice}")
 
     def _hopeful(self, choice: str, ways: list[tuple[bool, bool]]) -> list[tuple[bool, bool]]:
-        return [way for way in ways if (choice, *self.spoken_of, *way) not in self.hopeless]
+        return [way for way in ways if (choice, *self._heads, *way) not in self.hopeless]
 
-    def _list(self, views: Views, sight: int, targets: _Targets, single_digits: bool, opened: bool):
+    def _list(self, views: Views, sight: int, targets: Targets, single_digits: bool, opened: bool):
         """The cheapest list of rules and its cost."""
         conditions, condition_costs, holds = self._conditions(views, sight, single_digits)
         sets = [(number,) for number in range(len(targets.names))]

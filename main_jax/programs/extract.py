@@ -83,7 +83,7 @@ def _news(agent: Agent, params, program: Program, number: int) -> Iterator[Views
     if wrong is not None:
         followed = record(agent, params, [wrong.text])[0]
         yield followed.take(forbidden(program, followed))
-        texts = short_texts(agent.task)
+        texts = [wrong.text, *short_texts(agent.task)]
         yield with_what_spoils(program, record(agent, params, texts)[0], texts)
 
 

@@ -34,15 +34,9 @@ from main_jax.programs.facts import (
     term,
 )
 from main_jax.programs.phases import Invariant, sample
-from main_jax.programs.program import Program
+from main_jax.programs.program import Program, heads_that_matter
 from main_jax.programs.specification import Specification, Transducer
-from main_jax.programs.vocabulary import (
-    ANYWHERE,
-    Condition,
-    Holds,
-    head_names,
-    places_of,
-)
+from main_jax.programs.vocabulary import Holds
 
 LARGEST_CONSTANT = 3
 
@@ -61,7 +55,7 @@ class _Shapes:
         task, self.layout = program.task, layout_of(program.task)
         self.only_widest = only_widest
         self.specification = specification
-        self.heads = {name: term({name: 1}) for name in _heads_that_matter(program)}
+        self.heads = {name: term({name: 1}) for name in heads_that_matter(program)}
         self.fixed = list(self.layout.landmarks.values())
         digits = DIGITS[: task.base]
         asked = [
@@ -187,23 +181,6 @@ class _Shapes:
             if all(len(values) == 1 for values in found.values()):
                 for character, values in found.items():
                     yield InStateIf(read, head, character, *values)
-
-
-def _heads_that_matter(program: Program) -> list[str]:
-    """Those that a guard or a target speaks of, or that go where a rule says."""
-    named = {
-        place.anchor
-        for rules in program.rules.values()
-        for rule in rules
-        for condition in rule.guard
-        if isinstance(condition, Condition)
-        for place in places_of(condition.question)
-    }
-    return [
-        head
-        for head in head_names(program.task)
-        if head in named or any(ANYWHERE not in rule.targets for rule in program.rules[head])
-    ]
 
 
 def _wrong_before(state: Snapshot, what: str) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Where a program leaves open too much: a choice that spoils the run, whatever comes after it.
 
 The program is led along the controller's own run up to one step, and there does what it also may.
-If no way of going on from there that is tried is right, the choice is bad: a better program does
-not allow it in what the controller saw then.
+If no way of going on from there that is tried is right, or if one leads back to where it was, the
+choice is bad: a better program does not allow it in what the controller saw then.
 """
 
 import dataclasses
@@ -14,10 +14,10 @@ import numpy as np
 from main_jax.controller.network import NEAR
 from main_jax.environment.game import HALT
 from main_jax.environment.task import Task
-from main_jax.programs.explanation import MOST_OPEN
-from main_jax.programs.interpreter import first_option, last_option, run, start_of
-from main_jax.programs.program import Program
+from main_jax.programs.interpreter import Run, first_option, last_option, run, start_of
+from main_jax.programs.program import Program, heads_that_matter
 from main_jax.programs.specification import inputs_to_try
+from main_jax.programs.targets import MOST_OPEN
 from main_jax.programs.traces import Views
 from main_jax.programs.vocabulary import head_names, landmark_names
 
@@ -85,18 +85,29 @@ def _options_along(program: Program, text: str, script) -> dict[tuple[int, int],
 
 
 def _spoils(program: Program, text: str, script, step: int, choice: int, other) -> bool:
+    """Whether nothing is right after it, or it can be done for ever."""
     randomness = random.Random(8)
-    ways = [first_option, last_option, *[randomness.choice] * 4]
-    for go_on in ways:
+    right = False
+    for go_on in (first_option, last_option, randomness.choice, randomness.choice):
 
         def choose(at, options, go_on=go_on):
             if at == (step, choice):
                 return other
             return _as_in(script, at, options) if at < (step, choice) else go_on(options)
 
-        if run(program, text, _counted(program, choose)).right:
-            return False
-    return True
+        made = run(program, text, _counted(program, choose))
+        if _comes_back(program, made, step):
+            return True
+        right = right or made.right
+    return not right
+
+
+def _comes_back(program: Program, made: Run, step: int) -> bool:
+    """Whether all that matters is once more as it was before a step; programs have no memory."""
+    names = head_names(program.task)
+    matter = [names.index(head) for head in heads_that_matter(program)]
+    states = [(s.module, s.tape, *(s.heads[i] for i in matter if s.heads)) for s in made.steps]
+    return 0 < step < len(states) and states[step - 1] in states[step:]
 
 
 def _as_in(script, at: tuple[int, int], options):

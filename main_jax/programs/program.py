@@ -69,6 +69,29 @@ def program_for(game: Game, rules: dict[str, tuple[Rule, ...]]) -> Program:
     return Program(game.task, Fraction(game.steps_per_digit), game.extra_steps, rules)
 
 
+def places_named(program: Program) -> list[Place]:
+    """By guards and as targets."""
+    rules = [rule for rules in program.rules.values() for rule in rules]
+    asked = [place for r in rules for c in r.guard for place in places_of(c.question)]
+    return asked + [target for r in rules for target in r.targets if isinstance(target, Place)]
+
+
+def heads_that_matter(program: Program) -> list[str]:
+    """Those that a guard speaks of, or that go where a rule says."""
+    named = {
+        place.anchor
+        for rules in program.rules.values()
+        for rule in rules
+        for condition in rule.guard
+        for place in places_of(condition.question)
+    }
+    return [
+        head
+        for head in head_names(program.task)
+        if head in named or any(ANYWHERE not in rule.targets for rule in program.rules[head])
+    ]
+
+
 def check(program: Program) -> None:
     """Raises a UserError unless every name in the program means something in its task."""
     task = program.task

@@ -1,12 +1,14 @@
 """The commands: what they print first, their exit codes, and what they refuse."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from main_jax.programs.program import from_json, to_json
+from main_jax.errors import UserError
+from main_jax.programs.program import from_json, load, to_json
 from main_jax.programs.vocabulary import ANYWHERE
 from tests.programs.by_hand import PROGRAMS, rule
 
@@ -35,13 +37,20 @@ def test_wrong_with_an_input(tmp_path):
     assert "counterexample: " in result.stdout
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"format": "x"}', "[]"])
-def test_what_is_no_program_is_refused(tmp_path, text):
+def test_what_is_no_program_is_refused(tmp_path):
     path = tmp_path / "program.json"
-    path.write_text(text)
+    path.write_text("{}")
     result = launch("prove.py", f"--program={path}")
     assert result.returncode == 2 and len(result.stderr.splitlines()) == 1
     assert str(path) in result.stderr
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"format": "x"}'])
+def test_nor_is_anything_else(tmp_path, text):
+    path = tmp_path / "program.json"
+    path.write_text(text)
+    with pytest.raises(UserError, match=re.escape(str(path))):
+        load(path)
 
 
 @pytest.mark.parametrize(
@@ -61,6 +70,7 @@ def test_programs_with_unknown_words_are_refused(old, new):
         from_json(text.replace(old, new))
 
 
-def test_flags_that_make_no_sense_together():
-    result = launch("prove.py")
-    assert result.returncode == 2 and "--program" in result.stderr
+@pytest.mark.parametrize("flags", [(), ("--check=a", "--network=b"), ("--check=a", "--program=b")])
+def test_flags_that_make_no_sense_together(flags):
+    result = launch("prove.py", *flags)
+    assert result.returncode == 2 and "--program, --check and --network" in result.stderr

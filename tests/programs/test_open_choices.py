@@ -6,7 +6,7 @@ from main_jax.environment.game import HALT
 from main_jax.programs.interpreter import run
 from main_jax.programs.open_choices import with_what_spoils
 from main_jax.programs.traces import Views
-from main_jax.programs.vocabulary import First
+from main_jax.programs.vocabulary import Condition, First, Holds, Place
 from tests.programs.by_hand import PROGRAMS, rule
 
 
@@ -36,6 +36,17 @@ def test_a_step_too_far_is_bad():
     # where read_1 is not, and the landmark behind three digits is a step or two away.
     assert found.bad_moves[:, 0, 0, 4].all() and not found.bad_moves[:, 1:].any()
     assert found.bad_moves[:, 0, 0, :4].sum() == 0
+
+
+def test_what_can_be_done_for_ever_is_bad():
+    """To stay where nothing that is read is used: once does no harm, for ever does."""
+    exact = PROGRAMS["filter_even"]()
+    odd = Condition(Holds(Place("read_1", 1), "02468ace"), False)
+    reads = [rule("start", when=[First()]), rule("read_1+1", "read_1", when=[odd])]
+    loose = exact.replaced("read_1", [*reads, rule("read_1+1")])
+    found = with_what_spoils(loose, views_of(exact, ["1133"]), ["1133"])
+    assert found.count == 3 and found.bad_moves[:, 0, 0, 2].all()
+    assert not found.bad_moves[:, 0, 0, 3].any()
 
 
 def test_a_choice_without_consequences_stays_open():
