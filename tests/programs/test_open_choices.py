@@ -1,6 +1,7 @@
 """An open choice is closed where its other side does harm, and stays where it does none."""
 
 import numpy as np
+import pytest
 
 from main_jax.environment.game import HALT
 from main_jax.programs.interpreter import run
@@ -25,10 +26,12 @@ def views_of(program, texts):
     )
 
 
-def test_a_step_too_far_is_bad():
+@pytest.mark.parametrize("places", [("read_1+1", "read_1+2"), ("read_1+2", "read_1+1")])
+def test_a_step_too_far_is_bad(places):
     """To copy from left to right, and to be allowed to leave a digit out."""
     exact = PROGRAMS["copy"]()
-    loose = exact.replaced("read_1", [rule("start", when=[First()]), rule("read_1+1", "read_1+2")])
+    loose = exact.replaced("read_1", [rule("start", when=[First()]), rule(*places)])
+    loose = loose.replaced("read_2", [rule("start", "end")])  # which does no harm
     texts = ["123"]
     found = with_what_spoils(loose, views_of(exact, texts), texts)
     assert found.count == 2 and not found.bad_modules.any()
