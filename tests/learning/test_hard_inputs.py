@@ -5,7 +5,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from main_jax.learning import hard_inputs
 from main_jax.learning.hard_inputs import MAX_HARD_INPUTS, add, mix_in, no_hard_inputs
 from tests.helpers import small_agent
 
@@ -64,10 +63,3 @@ def test_tapes_and_answers_stay_together():
         jax.tree.leaves(mixed), jax.tree.leaves(tapes_of("9876")), strict=True
     ):
         np.testing.assert_array_equal(np.asarray(field)[where], np.repeat(expected, len(where), 0))
-
-
-def test_there_are_none_before_anything_went_wrong():
-    hard = hard_inputs.no_hard_inputs(GAME, 4)
-    tapes = tapes_of("12", "34")
-    mixed = mix_in(hard, jax.random.PRNGKey(0), tapes, jnp.float32(1.0))
-    assert texts_of(mixed, 2) == ["12", "34"]
