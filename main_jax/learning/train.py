@@ -6,19 +6,16 @@ import time
 from pathlib import Path
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from ml_collections import ConfigDict, FrozenConfigDict
 
 from main_jax import parallel
 from main_jax.controller.agent import build_agent
 from main_jax.controller.saved import save_controller
-from main_jax.environment.game import Game
-from main_jax.environment.tape import TapeState
 from main_jax.environment.task_check import check_task
 from main_jax.environment.tasks import get_task
 from main_jax.errors import ActorsError, TrainingError, UserError
-from main_jax.evaluation.evaluate import LengthResult, evaluate, solved_from
+from main_jax.evaluation.evaluate import LengthResult, evaluate
 from main_jax.learning import pace as pacing
 from main_jax.learning.checkpoint import (
     CONFIG_FILE,
@@ -32,24 +29,11 @@ from main_jax.learning.config_check import validate_config, validate_runtime
 from main_jax.learning.metrics import MetricsLog
 from main_jax.learning.progress import ProgressDisplay, results_table
 from main_jax.learning.runtime.build import build_runtime
+from main_jax.learning.validation import find_wrong
 from main_jax.terminal import SteadyConsole, StopRequest, say
 
 EVALUATION_SEED = 0
-# Batches of inputs at training lengths, apart from the evaluation's, and always new ones: training
-# comes back to those that go wrong. Many, for what one in thousands of short inputs has, every
-# hundredth long one has too.
-VALIDATION_SEED = 1
-NUM_VALIDATION_INPUTS = 1_000  # of a batch
-MAX_BATCHES = 20  # of one validation
 SECONDS_TO_SAVE = 0.5  # at most so long to wait for a step to end, once it is high time
-
-
-def validation_inputs(game: Game, max_n: int, batch: int) -> TapeState:  # [N]
-    """Half of them of the longest training length, the others of all lengths alike."""
-    lengths = jnp.where(jnp.arange(NUM_VALIDATION_INPUTS) % 2, max_n, 0)
-    lengths = jnp.where(lengths, lengths, 1 + jnp.arange(NUM_VALIDATION_INPUTS) // 2 % max_n)
-    key = jax.random.fold_in(jax.random.PRNGKey(VALIDATION_SEED), batch)
-    return game.draw(key, lengths, max_n, game.few_digits)
 
 
 @dataclasses.dataclass
@@ -214,19 +198,18 @@ class Run:
                 self.progress.solved = config.stop_when_solved
 
     def _all_solved(self, policy: str, num_batches: int) -> bool:
-        """Of so many batches of validation inputs; the first process's answer is everyone's."""
-        begin = self.progress.validations * MAX_BATCHES
-        for batch in range(begin, begin + num_batches):
-            tapes = validation_inputs(self.agent.game, self.config.max_difficulty, batch)
-            solved = solved_from(self.agent, self.runtime.params, tapes, policy, seed=batch)
-            solved = parallel.from_first_process(solved)
-            if not solved.all():
-                wrong = np.flatnonzero(~solved)
-                self.runtime.come_back_to(
-                    jax.tree.map(lambda x, wrong=wrong: np.asarray(x)[wrong], tapes)
-                )
-                return False
-        return True
+        """Of so many batches of validation inputs; training comes back to those that are not."""
+        wrong = find_wrong(
+            self.agent,
+            self.runtime.params,
+            self.config.max_difficulty,
+            policy,
+            self.progress.validations,
+            num_batches,
+        )
+        if wrong is not None:
+            self.runtime.come_back_to(wrong)
+        return wrong is None
 
     def _start_over(self) -> None:
         """Before saving, so that a resumed run starts over at the same time."""

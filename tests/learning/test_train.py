@@ -196,30 +196,17 @@ def test_validation_and_verification_decide(tmp_path, monkeypatch):
     ]
 
 
-def test_all_inputs_of_all_batches_must_be_solved(monkeypatch):
-    """Here one of the fourth batch is not; training comes back to it. Every time, all are new."""
-    seen, hard = [], []
-
-    def solved_from(agent, params, tapes, policy, seed):
-        assert policy == "sample"
-        seen.append(np.asarray(tapes.seen.tokens).tobytes())
-        return np.arange(train.NUM_VALIDATION_INPUTS) != (7 if len(seen) == 7 else -1)
-
-    monkeypatch.setattr(train, "solved_from", solved_from)
-    config = small_config(task="copy")
-    agent = build_agent(config)
-    runtime = types.SimpleNamespace(params={}, come_back_to=hard.append)
-    progress = train.Progress(devices=1)
-    run = types.SimpleNamespace(agent=agent, runtime=runtime, config=config, progress=progress)
-    assert Run._all_solved(run, "sample", 3) and hard == []
-    progress.validations += 1
-    assert not Run._all_solved(run, "sample", 20) and len(seen) == len(set(seen)) == 7
-    (tapes,) = hard
-    assert tapes.steps.shape == (1,)
-    expected = train.validation_inputs(agent.game, config.max_difficulty, train.MAX_BATCHES + 3)
-    np.testing.assert_array_equal(tapes.seen.tokens[0], expected.seen.tokens[7])
-    progress.validations += 1
-    assert Run._all_solved(run, "sample", train.MAX_BATCHES) and len(seen) == len(set(seen))
+def test_training_comes_back_to_what_validation_finds_wrong(monkeypatch):
+    found, hard = ["some tapes", None], []
+    monkeypatch.setattr(train, "find_wrong", lambda *_: found.pop(0))
+    run = types.SimpleNamespace(
+        agent=None,
+        runtime=types.SimpleNamespace(params={}, come_back_to=hard.append),
+        config=small_config(),
+        progress=train.Progress(devices=1),
+    )
+    assert not Run._all_solved(run, "sample", 3) and hard == ["some tapes"]
+    assert Run._all_solved(run, "sample", 3) and hard == ["some tapes"]
 
 
 def test_run_that_explores_to_the_end_asks_nothing(tmp_path, monkeypatch):
@@ -241,22 +228,6 @@ def test_resumed_run_is_in_the_phase_that_it_was_in(tmp_path, monkeypatch):
     tiny_run(tmp_path / "parts", calls=4, **PHASES)
     assert phases_of(tmp_path / "whole") == ["explore", "commit", "sharpen", "settle"]
     assert lines_of(tmp_path / "whole", "train") == lines_of(tmp_path / "parts", "train")
-
-
-def test_validation_inputs_are_of_every_length_and_none_is_an_evaluation_input():
-    game = build_agent(small_config(task="reverse", few_digits=0.0)).game
-
-    def texts(tapes):
-        return {row.tobytes() for row in np.asarray(tapes.seen.tokens)}
-
-    batches = [train.validation_inputs(game, 10, batch) for batch in (0, 1)]
-    lengths = np.bincount(batches[0].difficulty, minlength=11)
-    assert lengths[0] == 0 and np.all(lengths[1:10] == 50) and lengths[10] == 550
-    longest = [jax.tree.map(lambda x: x[x.shape[0] - 1 :: -2], batch) for batch in batches]
-    evaluated = game.fixed_inputs(10, 100, train.EVALUATION_SEED)
-    assert all(np.all(tapes.difficulty == 10) for tapes in longest)
-    assert not texts(longest[0]) & texts(longest[1])
-    assert not (texts(longest[0]) | texts(longest[1])) & texts(evaluated)
 
 
 def test_solved_run_stops_by_itself_and_is_reported_on(tmp_path):
