@@ -46,7 +46,7 @@ TEST_SEED = 2
 REPORTED_INPUTS = {10: 100, 20: 100, 100: 100, 1000: 20}
 ADVERSARIAL = (100,)  # lengths
 RESULT_FIELDS = (
-    *("task", "row", "seed", "timesteps", "best", "first_perfect_at_100"),
+    *("task", "row", "seed", "timesteps", "best"),
     *("final", "every_short_input", "adversarial"),
 )
 
@@ -107,7 +107,8 @@ def read_result(path: Path) -> dict:
         result = json.loads(path.read_text())
         for field in RESULT_FIELDS:
             result[field]
-        return result | {"config": with_defaults(result["config"])}
+        # The first runs did not keep how they got there.
+        return {"evaluations": []} | result | {"config": with_defaults(result["config"])}
     except (ValueError, TypeError, KeyError) as error:
         raise UserError(f"{path} is no result of a run: {error!r}") from error
 
@@ -131,12 +132,10 @@ def perform(name: RunName, config: ConfigDict, results: Path, workdirs: Path) ->
     short = short_lengths(agent.task)
     every_short_input = evaluate_exhaustive(agent, params, short, TEST_SEED, tuple(POLICIES))
     adversarial = evaluate_adversarial(agent, params, ADVERSARIAL, TEST_SEED, tuple(POLICIES))
-    rows = read_metrics(workdir)
-    perfect = [row["timesteps"] for row in rows if row.get("greedy_100") == 1]
     result = {
         **dataclasses.asdict(name),
         "timesteps": controller.timesteps,
-        "first_perfect_at_100": perfect[0] if perfect else None,
+        "evaluations": [row for row in read_metrics(workdir) if row["kind"] == "evaluation"],
         "training_seconds": outcome.progress.seconds,
         "final": final,
         "every_short_input": [dataclasses.asdict(result) for result in every_short_input],

@@ -70,7 +70,6 @@ def _table(cells, tasks: list[str]) -> str:
 
 
 def _details(of_tasks: list[list[dict]]) -> dict[str, list[str]]:
-    best = [_share([r["best"]["greedy_100"] == 1 for r in runs]) for runs in of_tasks]
     whole = [[r["timesteps"] for r in runs] for runs in of_tasks]
     return {
         "final, sampled": [_perfect(runs, policy="sample") for runs in of_tasks],
@@ -90,7 +89,8 @@ def _details(of_tasks: list[list[dict]]) -> dict[str, list[str]]:
         "final, sampled, adversarial, length 100": [
             _all_of(runs, "adversarial", "sample") for runs in of_tasks
         ],
-        "best, greedy": best,
+        "best, greedy": [_best(runs, "greedy") for runs in of_tasks],
+        "best, sampled": [_best(runs, "sample") for runs in of_tasks],
         "median timesteps of a whole run": [_median(steps) for steps in whole],
     }
 
@@ -99,6 +99,11 @@ def _perfect(
     runs: list[dict], length: int = 100, policy: str = "greedy", halting: str | None = None
 ) -> str:
     return _share([final_rate(run, length, policy, halting) == 1 for run in runs])
+
+
+def _best(runs: list[dict], policy: str) -> str:
+    """While training, as the paper counts."""
+    return _share([run["best"][f"{policy}_100"] == 1 for run in runs])
 
 
 def _all_of(runs: list[dict], suite: str, policy: str = "greedy") -> str:
@@ -122,8 +127,40 @@ def _share(outcomes: list[bool]) -> str:
     return f"{sum(outcomes)} of {len(outcomes)}" if outcomes else "-"
 
 
-def draw_figure(cells: dict[tuple[str, str], list[dict]], path: Path) -> None:
-    """Mean final success ± standard deviation by length: a panel a task, a line a row."""
+def draw_lengths(panel, cells, task: str) -> None:
+    """Mean final success ± standard deviation by length, a line a row."""
+    for shift, row in enumerate(ROWS):
+        runs = cells.get((task, row), [])
+        if not runs:
+            continue
+        rates = [[final_rate(run, length) for run in runs] for length in REPORTED_INPUTS]
+        panel.errorbar(
+            [index + 0.06 * shift for index in range(len(REPORTED_INPUTS))],
+            [statistics.mean(values) for values in rates],
+            [statistics.pstdev(values) for values in rates],
+            color=f"C{shift}",
+            marker="o",
+            capsize=3,
+            label=row,
+        )
+    panel.set_xticks(range(len(REPORTED_INPUTS)), list(REPORTED_INPUTS))
+    panel.set_xlabel("input length")
+
+
+def draw_courses(panel, cells, task: str) -> None:
+    """Success at length 100 while training, a line a run; a point where it ended."""
+    for number, row in enumerate(ROWS):
+        for run in cells.get((task, row), []):
+            course = run["evaluations"]
+            steps = [evaluation["timesteps"] / 1e6 for evaluation in course]
+            rates = [evaluation["greedy_100"] for evaluation in course]
+            panel.plot(steps, rates, color=f"C{number}", alpha=0.6, label=row)
+            panel.plot(steps[-1:], rates[-1:], color=f"C{number}", marker="o")
+    panel.set_xlabel("million timesteps")
+
+
+def draw_figure(cells: dict[tuple[str, str], list[dict]], draw_panel, path: Path) -> None:
+    """A panel a task, in the same colours for all."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -137,22 +174,8 @@ def draw_figure(cells: dict[tuple[str, str], list[dict]], path: Path) -> None:
     for panel in panels.flat[len(tasks) :]:
         panel.axis("off")
     for panel, task in zip(panels.flat, tasks, strict=False):
-        for shift, row in enumerate(ROWS):
-            runs = cells.get((task, row), [])
-            if not runs:
-                continue
-            rates = [[final_rate(run, length) for run in runs] for length in REPORTED_INPUTS]
-            panel.errorbar(
-                [index + 0.06 * shift for index in range(len(REPORTED_INPUTS))],
-                [statistics.mean(values) for values in rates],
-                [statistics.pstdev(values) for values in rates],
-                marker="o",
-                capsize=3,
-                label=row,
-            )
+        draw_panel(panel, cells, task)
         panel.set_title(task)
-        panel.set_xticks(range(len(REPORTED_INPUTS)), list(REPORTED_INPUTS))
-        panel.set_xlabel("input length")
         panel.set_ylim(-0.05, 1.05)
     for panel in panels[:, 0]:
         panel.set_ylabel("success rate, greedy")
@@ -171,5 +194,6 @@ def write_report(results: Path, protocol: str) -> str:
     cells = load_results(results, protocol)
     text = markdown(cells)
     write_atomically(results / f"table-{protocol}.md", text.encode())
-    draw_figure(cells, results / f"figure-{protocol}.png")
+    draw_figure(cells, draw_lengths, results / f"figure-{protocol}.png")
+    draw_figure(cells, draw_courses, results / f"courses-{protocol}.png")
     return text

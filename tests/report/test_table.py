@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+import types
 
 import pytest
 
@@ -25,14 +26,15 @@ from main_jax.report.table import (
     run_config,
     run_grid,
 )
-from main_jax.report.table_report import PAPER, write_report
+from main_jax.report.table_report import PAPER, draw_courses, load_results, write_report
 from main_jax.report.table_share import share_controllers
 from tests.helpers import ROOT, small_agent, small_config, small_params
 
 NAMES = [RunName("ours", "copy", "attention", seed) for seed in range(3)]
 
 
-def fake_result(name, rates, first):
+def fake_result(name, rates, once=None):
+    """Of a run that was so good in the end; `once` while training, at length 100."""
     return {
         "protocol": name.protocol,
         "config": {"total_timesteps": 30_000_000, "halting": "learned"},
@@ -40,7 +42,10 @@ def fake_result(name, rates, first):
         "row": name.row,
         "seed": name.seed,
         "timesteps": 1_000_000,
-        "first_perfect_at_100": first,
+        "evaluations": [
+            {"kind": "evaluation", "timesteps": 500_000, "greedy_100": once or 0},
+            {"kind": "evaluation", "timesteps": 1_000_000, "greedy_100": rates[2]},
+        ],
         "final": [
             {
                 "length": length,
@@ -53,7 +58,7 @@ def fake_result(name, rates, first):
             for policy in ("greedy", "sample")
             for halting in ("learned", "oracle")
         ],
-        "best": {"greedy_100": 1.0 if first else rates[2]},
+        "best": {"greedy_100": once or rates[2], "sample_100": rates[3]},
         "every_short_input": [
             {"length": length, "policy": policy, "success_rate": rate}
             for length, rate in ((1, 1), (2, rates[0]))
@@ -102,13 +107,13 @@ def test_ablation_takes_as_long_as_the_longest_full_run_or_three_of_them(tmp_pat
     with pytest.raises(UserError, match="row attention first"):
         limited(name, base_config(), tmp_path)
     other = RunName("ours", "reverse", "attention", 0)
-    put_result(tmp_path, fake_result(other, (1, 1, 1, 1), 500_000) | {"timesteps": 9_000_000})
+    put_result(tmp_path, fake_result(other, (1, 1, 1, 1)) | {"timesteps": 9_000_000})
     for taken, granted in (
         ((1_000_000, 5_000_000, 1_500_000), 5_000_000),
         ((3_000_000, 5_000_000, 4_000_000), 12_000_000),
     ):
         for full, timesteps in zip(NAMES, taken, strict=True):
-            result = fake_result(full, (1, 1, 1, 1), 500_000)
+            result = fake_result(full, (1, 1, 1, 1))
             put_result(tmp_path, result | {"timesteps": timesteps})
         assert limited(name, base_config(), tmp_path).total_timesteps == granted
     for full_length in (NAMES[0], RunName("paper", "copy", "recurrent", 0)):
@@ -145,6 +150,8 @@ def test_one_run_leaves_a_complete_result(tmp_path, monkeypatch):
         *((2, "greedy"), (2, "sample"))
     }
     assert result["best"].keys() == {"greedy_2", "sample_2"}
+    assert [row["timesteps"] for row in result["evaluations"]] == [64, 128]
+    assert result["evaluations"][-1].keys() == {"kind", "timesteps", "greedy_2", "sample_2"}
     assert result["versions"]["jax"]
     wanted = run_config(name, config)
     check_result(name, wanted, results)
@@ -172,13 +179,14 @@ def test_interrupted_run_leaves_no_result(tmp_path, monkeypatch):
 def test_report_counts_every_seed_and_stands_beside_the_paper(tmp_path):
     for seed, rates in enumerate([(1, 1, 1, 1), (0.9, 1, 1, 0.5), (1, 1, 0.99, 0)]):
         name = RunName("ours", "reverse", "attention", seed)
-        put_result(tmp_path, fake_result(name, rates, 500_000 * (seed + 1)))
+        put_result(tmp_path, fake_result(name, rates, once=1))
     text = write_report(tmp_path, "ours")
     lines = [line.strip("| ").split(" | ") for line in text.splitlines()[2:]]
     rows = {line[0]: line[1 + PAPER.index("reverse")] for line in lines}
     assert rows["**attention, final, greedy**"] == "2 of 3"
     assert rows["final, sampled, mean success"] == "99.7 %"
     assert rows["best, greedy"] == "3 of 3"
+    assert rows["best, sampled"] == "1 of 3"
     assert rows["final, greedy, every short input"] == "2 of 3"
     assert rows["final, greedy, adversarial, length 100"] == "2 of 3"
     assert rows["final, sampled, adversarial, length 100"] == "1 of 3"
@@ -187,7 +195,19 @@ def test_report_counts_every_seed_and_stands_beside_the_paper(tmp_path):
     assert rows["final, greedy, with the oracle"] == "3 of 3"
     assert rows["median timesteps of a whole run"] == "1.00M"
     assert (tmp_path / "table-ours.md").read_text() == text
-    assert (tmp_path / "figure-ours.png").read_bytes().startswith(b"\x89PNG")
+    for figure in ("figure-ours.png", "courses-ours.png"):
+        assert (tmp_path / figure).read_bytes().startswith(b"\x89PNG")
+
+
+def test_course_of_a_run_ends_with_its_last_evaluation(tmp_path):
+    put_result(tmp_path, fake_result(NAMES[1], (1, 1, 0.5, 0), once=0.25))
+    old = fake_result(NAMES[2], (1, 1, 1, 1))
+    del old["evaluations"]  # as in the files of the first runs
+    put_result(tmp_path, old)
+    drawn = types.SimpleNamespace(lines=[], set_xlabel=lambda text: None)
+    drawn.plot = lambda x, y, **style: drawn.lines.append((x, y))
+    draw_courses(drawn, load_results(tmp_path, "ours"), "copy")
+    assert drawn.lines == [([0.5, 1.0], [0.25, 0.5]), ([1.0], [0.5]), ([], []), ([], [])]
 
 
 @pytest.mark.parametrize("content", ["[]", "{", '{"config": {}}'])
@@ -202,7 +222,7 @@ def test_damaged_result_is_named(tmp_path, content):
 def test_more_tasks_have_a_table_of_their_own(tmp_path):
     for task in ("reverse", "caesar"):
         name = RunName("ours", task, "attention", 0)
-        put_result(tmp_path, fake_result(name, (1, 1, 1, 1), 500_000))
+        put_result(tmp_path, fake_result(name, (1, 1, 1, 1)))
     paper, more = write_report(tmp_path, "ours").split("\n\n")
     assert "caesar" not in paper and "paper (best)" in paper
     assert more.startswith("| row | caesar |") and "paper (best)" not in more
@@ -215,7 +235,7 @@ def test_shared_controller_is_the_first_that_passed_its_validation(tmp_path):
     for seed, (timesteps, rate) in enumerate([(1000, 1), (900, 0), (800, 1)]):
         name = RunName("ours", "copy", "local", seed)
         extra = {"config": config, "timesteps": timesteps, "training_seconds": 1, "versions": {}}
-        result = fake_result(name, (rate,) * 4, None) | extra
+        result = fake_result(name, (rate,) * 4) | extra
         result["final"] = [r | {"num_inputs": 100, "mean_steps": 1.0} for r in result["final"]]
         put_result(tmp_path, result)
         workdir = tmp_path / "runs" / str(name)
@@ -241,7 +261,7 @@ def test_report_goes_between_the_markers_of_a_readme(tmp_path):
 def test_grid_skips_what_is_there_and_counts_failures(tmp_path, capsys):
     configs = {name: run_config(name, small_config()) for name in NAMES}
     config = json.loads(configs[NAMES[0]].to_json())
-    put_result(tmp_path, fake_result(NAMES[0], (1, 1, 1, 1), None) | {"config": config})
+    put_result(tmp_path, fake_result(NAMES[0], (1, 1, 1, 1)) | {"config": config})
     script = tmp_path / "always_fails.py"
     script.write_text("raise SystemExit(3)")
     assert run_grid(configs, tmp_path, tmp_path / "runs", str(script), dict(os.environ)) == 2
