@@ -67,7 +67,8 @@ def base_config() -> ConfigDict:
     config.settle_timesteps = 40_000
 
     # A run that has found a wrong habit rarely leaves it. One that explores, or commits, for so
-    # many timesteps starts over, from new parameters and within total_timesteps. 0: never
+    # many timesteps (twice as many where it mostly succeeds), or in the end does not halt on longer
+    # inputs, starts over, from new parameters and within total_timesteps. 0: never
     config.restart_after = 1_500_000
 
     # Evaluation, on inputs that are never trained on

@@ -154,7 +154,7 @@ def evaluate(
     results = []
     for length in lengths:
         inputs = agent.game.fixed_inputs(length, num_inputs, seed)
-        inputs = tape.with_room(inputs, _shared_room(agent, lengths))
+        inputs = tape.with_room(inputs, shared_room(agent, lengths))
         solved, steps = outcomes(agent, params, inputs, policies, seed, report)
         results += [
             result_of(length, name, solved[index], steps[index])
@@ -163,7 +163,7 @@ def evaluate(
     return results
 
 
-def _shared_room(agent: Agent, lengths) -> int:
+def shared_room(agent: Agent, lengths) -> int:
     """Cells that all tapes get, so that one program serves all lengths; 0: what each one needs."""
     room = agent.task.tape_length(max(lengths))
     return room if windows.applies_to(agent) and room <= MAX_SHARED_ROOM else 0
@@ -174,11 +174,19 @@ def outcomes(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Which of the inputs [N] each policy solves, bool[P, N], and in how many steps, i32[P, N]."""
     shape = len(policies), inputs.steps.shape[0]
-    keys = jax.random.split(jax.random.PRNGKey(seed), shape[1])
-    repeated, keys = jax.tree.map(lambda x: np.concatenate([x] * len(policies)), (inputs, keys))
-    final = run_episodes(agent, params, repeated, np.repeat(policies, shape[1]), keys, report)
+    final = final_tapes(agent, params, inputs, policies, seed, report)
     solved = np.asarray(jax.vmap(agent.game.success)(final))
     return solved.reshape(shape), final.steps.reshape(shape)
+
+
+def final_tapes(
+    agent: Agent, params, inputs: TapeState, policies, seed: int, report=None
+) -> TapeState:  # [P * N]
+    """The inputs [N] as their episodes leave them, all of the first policy, then of the next."""
+    count = inputs.steps.shape[0]
+    keys = jax.random.split(jax.random.PRNGKey(seed), count)
+    repeated, keys = jax.tree.map(lambda x: np.concatenate([x] * len(policies)), (inputs, keys))
+    return run_episodes(agent, params, repeated, np.repeat(policies, count), keys, report)
 
 
 def result_of(length: int, policy: str, solved: np.ndarray, steps: np.ndarray) -> LengthResult:

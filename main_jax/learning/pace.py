@@ -8,7 +8,7 @@ An attempt goes through phases:
   sharpen  no more bonuses, but a cost on doubt, at full step size: wrong actions become unlikely,
            until sampled ones are right on many validation inputs
   settle   the step size falls to nothing; then more inputs, greedy and sampled, tell whether the
-           run is done, sharpens or commits anew
+           run is done, sharpens, commits anew, or starts over, for it does not halt on longer ones
 All pure functions; the training loop asks them.
 """
 
@@ -22,6 +22,7 @@ from main_jax.learning.learner import Scales
 
 PHASES = ("explore", "commit", "sharpen", "settle")
 EXPLORE, COMMIT, SHARPEN, SETTLE = range(len(PHASES))
+MOSTLY = 2 / 3  # of episodes; add without its last carry has a half
 
 
 class Episodes(struct.PyTreeNode):
@@ -128,7 +129,11 @@ def has_lasted(pace: Pace, elapsed: int, timesteps: int) -> bool:
 
 
 def stuck(config, pace: Pace, elapsed: int) -> bool:
-    """Whether an attempt explores, or commits, for so long that it will hardly find more."""
+    """Whether an attempt explores, or commits, for so long that it will hardly find more.
+
+    One that mostly succeeds has twice the time: it is about to.
+    """
     if not config.restart_after or pace.phase >= SHARPEN:
         return False
-    return has_lasted(pace, elapsed, config.restart_after)
+    patience = 2 if pace.success_rate.mean() >= MOSTLY else 1
+    return has_lasted(pace, elapsed, patience * config.restart_after)

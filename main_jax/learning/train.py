@@ -29,7 +29,7 @@ from main_jax.learning.config_check import validate_config, validate_runtime
 from main_jax.learning.metrics import MetricsLog
 from main_jax.learning.progress import ProgressDisplay, results_table
 from main_jax.learning.runtime.build import build_runtime
-from main_jax.learning.validation import find_wrong
+from main_jax.learning.validation import find_wrong, halts_on_longer
 from main_jax.terminal import SteadyConsole, StopRequest, say
 
 EVALUATION_SEED = 0
@@ -170,7 +170,7 @@ class Run:
         if to_evaluate or self._done():
             self._evaluate()
         if pacing.stuck(config, self.runtime.pace, self.runtime.elapsed) and not self._done():
-            self._start_over()
+            self._start_over(f"not every length was mastered in {self.runtime.elapsed:,} timesteps")
         if timesteps - self.saved_at >= config.checkpoint_every:
             self._save()
 
@@ -194,6 +194,8 @@ class Run:
                 self.runtime.enter(pacing.COMMIT)
             elif not self._all_solved("sample", 20):
                 self.runtime.enter(pacing.SHARPEN)
+            elif config.restart_after and not self._halts_on_longer():
+                self._start_over("it does not halt on every longer input")
             else:
                 self.progress.solved = config.stop_when_solved
 
@@ -211,13 +213,14 @@ class Run:
             self.runtime.come_back_to(wrong)
         return wrong is None
 
-    def _start_over(self) -> None:
+    def _halts_on_longer(self) -> bool:
+        params, number = self.runtime.params, self.progress.validations
+        return halts_on_longer(self.agent, params, self.config, number)
+
+    def _start_over(self, reason: str) -> None:
         """Before saving, so that a resumed run starts over at the same time."""
         self.runtime.start_over()
-        self.display.note(
-            f"not every length was mastered in {self.config.restart_after:,} timesteps: "
-            f"restart {self.runtime.attempt}, from new parameters"
-        )
+        self.display.note(f"{reason}: restart {self.runtime.attempt}, from new parameters")
 
     def _done(self) -> bool:
         return self.progress.solved or self.runtime.timesteps >= self.config.total_timesteps

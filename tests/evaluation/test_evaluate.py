@@ -113,5 +113,5 @@ def test_room_that_lengths_share_changes_nothing():
 
 def test_room_is_shared_where_longer_tapes_cost_no_time():
     near, far = small_agent(task="reverse"), small_agent(encoder="attention", reach="anywhere")
-    assert evaluation._shared_room(near, (2, 5)) == 11
-    assert evaluation._shared_room(near, (2, 1000)) == evaluation._shared_room(far, (2, 5)) == 0
+    assert evaluation.shared_room(near, (2, 5)) == 11
+    assert evaluation.shared_room(near, (2, 1000)) == evaluation.shared_room(far, (2, 5)) == 0

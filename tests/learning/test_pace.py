@@ -128,5 +128,9 @@ def test_attempt_is_given_up_only_before_it_sharpens():
     committing = pace.replace(phase=jnp.int32(pacing.COMMIT), phase_began=jnp.int32(50))
     assert not pacing.stuck(config, committing, 149) and pacing.stuck(config, committing, 150)
     assert not pacing.stuck(config, pace.replace(phase=jnp.int32(pacing.SHARPEN)), 100)
+    nearly = pace.replace(success_rate=jnp.full_like(pace.success_rate, 0.7))
+    assert not pacing.stuck(config, nearly, 199) and pacing.stuck(config, nearly, 200)
+    at_a_plateau = pace.replace(success_rate=jnp.full_like(pace.success_rate, 0.6))
+    assert pacing.stuck(config, at_a_plateau, 100)
     config.restart_after = 0
     assert not pacing.stuck(config, pace, 10**9)

@@ -159,6 +159,7 @@ def record_questions(monkeypatch, answers):
         return answers.pop(0)
 
     monkeypatch.setattr(train.Run, "_all_solved", answer)
+    monkeypatch.setattr(train, "halts_on_longer", lambda *_: True)
     return asked
 
 
@@ -194,6 +195,24 @@ def test_validation_and_verification_decide(tmp_path, monkeypatch):
         *("explore", "commit", "commit", "sharpen", "settle"),
         *("commit", "sharpen", "settle", "sharpen", "settle"),
     ]
+
+
+@pytest.mark.parametrize("restart_after, attempts", [(0, [0] * 4), (10**6, [0] * 4 + [1] * 4)])
+def test_run_that_is_lost_on_longer_inputs_starts_over(
+    tmp_path, monkeypatch, restart_after, attempts
+):
+    """If it may; then it explores again, and the next attempt is asked too."""
+    record_questions(monkeypatch, [True] * 99)
+    halts, numbers = [False, True], []
+
+    def halts_on_longer(agent, params, config, number):
+        numbers.append(number)
+        return halts.pop(0)
+
+    monkeypatch.setattr(train, "halts_on_longer", halts_on_longer)
+    tiny_run(tmp_path, calls=20, **PHASES | {"restart_after": restart_after})
+    assert [row["attempt"] for row in lines_of(tmp_path, "train")] == attempts
+    assert len(numbers) == len(set(numbers)) == (2 if restart_after else 0)
 
 
 def test_training_comes_back_to_what_validation_finds_wrong(monkeypatch):

@@ -4,6 +4,7 @@ import jax
 import numpy as np
 
 from main_jax.controller.agent import build_agent
+from main_jax.environment.tape import TapeState
 from main_jax.learning import validation
 from main_jax.learning.train import EVALUATION_SEED
 from main_jax.learning.validation import MAX_BATCHES, NUM_VALIDATION_INPUTS, validation_inputs
@@ -31,6 +32,30 @@ def test_all_inputs_of_all_batches_must_be_solved(monkeypatch):
     expected = validation_inputs(agent.game, 4, MAX_BATCHES + 3)
     np.testing.assert_array_equal(wrong.seen.tokens[0], expected.seen.tokens[7])
     assert find_wrong(2, MAX_BATCHES) is None and len(seen) == len(set(seen))
+
+
+def test_every_longer_episode_must_end_by_itself(monkeypatch):
+    """Here one of the last batch of the second question does not. Every question has new inputs."""
+    config = small_config(task="reverse", num_evaluation_inputs=300)
+    agent, seen, batches = build_agent(config), [], -(-validation.NUM_LONGER_INPUTS // 300)
+
+    def final_tapes(agent, params, inputs: TapeState, policies, seed):
+        assert policies == ("greedy", "sample") and inputs.steps.shape == (300,)
+        assert np.all(inputs.difficulty == validation.TIMES_LONGER * config.max_difficulty)
+        seen.append(np.asarray(inputs.seen.tokens).tobytes())
+        twice = jax.tree.map(lambda x: np.concatenate([x, x]), inputs)
+        lost = np.arange(600) == (599 if len(seen) == 2 * batches else -1)
+        return twice.replace(halted=~lost)
+
+    monkeypatch.setattr(validation, "final_tapes", final_tapes)
+    answers = [validation.halts_on_longer(agent, {}, config, number) for number in range(3)]
+    assert answers == [True, False, True]
+    assert len(seen) == len(set(seen)) == 3 * batches
+
+
+def test_nothing_is_asked_where_the_answer_would_have_to_be_known():
+    config = small_config(task="reverse", halting="oracle")
+    assert validation.halts_on_longer(build_agent(config), {}, config, 0)
 
 
 def test_validation_inputs_are_of_every_length_and_none_is_an_evaluation_input():
