@@ -14,7 +14,7 @@ from absl import flags
 from main_jax import cli
 
 TASKS = flags.DEFINE_list("tasks", None, "Built-in tasks; default: the paper's five.")
-ROWS = flags.DEFINE_list("rows", None, "Rows of the table; default: all five.")
+ROWS = flags.DEFINE_list("rows", None, "Rows of the table; default: all.")
 NUM_SEEDS = cli.define_integer(
     "num_seeds", 10, "Seeds 0 to this, exclusive.", lowest=0, highest=1000
 )
@@ -47,7 +47,9 @@ def main(arguments):
         config = table.limited(name, config_of(name), results)
         return table.perform(name, config, results, workdirs)
     # One row after the other, because the full one says how long the others may take.
-    rows = sorted(ROWS.value or table.ROWS, key=lambda row: row != table.FULL_ROW)
+    rows = sorted(
+        ROWS.value or table.rows_of(PROTOCOL.value), key=lambda row: row != table.FULL_ROW
+    )
     names = [
         table.RunName.parse(f"{PROTOCOL.value}/{task}/{row}/{seed}")
         for row in rows

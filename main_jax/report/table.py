@@ -29,16 +29,18 @@ from main_jax.learning.checkpoint import load_controller
 from main_jax.learning.metrics import read_metrics
 from main_jax.learning.train import train_and_evaluate
 
-# Ours, then the paper's
+PAPER_HALTING = {"halting": PAPER_PROTOCOL["halting"]}
+# Ours, then the paper's controller halting as in the paper and by itself, then its ablations
 ROWS = {
     "local": {},
+    "attention_oracle": PAPER_CONTROLLER | PAPER_HALTING,
     "attention": PAPER_CONTROLLER,
     "no_tape_values": PAPER_CONTROLLER | {"view": "no_tape_values"},
     "no_action_history": PAPER_CONTROLLER | {"view": "no_action_history"},
     "no_action_history_tape_values": PAPER_CONTROLLER | {"view": "no_action_history_tape_values"},
     "recurrent": PAPER_CONTROLLER | {"encoder": "recurrent"},
 }
-OUR_ROW, FULL_ROW = "local", "attention"
+OUR_ROW, ORACLE_ROW, FULL_ROW, *ABLATIONS = ROWS
 PROTOCOLS = {"ours": {}, "paper": PAPER_PROTOCOL}
 # Inputs that nothing else looks at, neither in training nor when settings were chosen.
 TEST_SEED = 2
@@ -49,6 +51,11 @@ RESULT_FIELDS = (
     *("task", "row", "seed", "timesteps", "best"),
     *("final", "every_short_input", "adversarial"),
 )
+
+
+def rows_of(protocol: str) -> list[str]:
+    """Those that differ: the paper's protocol has the oracle in every row."""
+    return [row for row in ROWS if protocol == "ours" or row != ORACLE_ROW]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +95,7 @@ def limited(name: RunName, config: ConfigDict, results: Path) -> ConfigDict:
 
     Whichever is more: one that fails must have had its chance.
     """
-    if name.row in (OUR_ROW, FULL_ROW) or not config.stop_when_solved:
+    if name.row not in ABLATIONS or not config.stop_when_solved:
         return config
     runs = list((results / name.protocol).glob(f"{name.task}-{FULL_ROW}-*.json"))
     if not runs:
