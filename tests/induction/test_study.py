@@ -28,19 +28,24 @@ def test_pools_hold_different_right_pairs_of_all_lengths(name):
     assert pool(task, 300, seed=1) == pool(task, 300, seed=1)
 
 
-def test_what_the_user_has_in_hand_is_compared_with_the_reference(tmp_path, monkeypatch):
-    """An induction that reverses, but for its controller on every input that begins with 0."""
-    seen = {}
+@pytest.mark.parametrize("has_program", [True, False])
+def test_what_the_user_has_in_hand_is_compared_with_the_reference(
+    tmp_path, monkeypatch, has_program
+):
+    """A program that reverses; a controller that does not end where an input begins with 0."""
+    seen, texts_by_length = {}, {}
 
     def induce(path, folder, base, rounds):
         seen.update(lines=path.read_text().splitlines(), base=base)
         controller = SimpleNamespace(agent=None, params=None, timesteps=7)
-        return SimpleNamespace(controller=controller, program=tmp_path, problem="careful")
+        program = tmp_path if has_program else None
+        return SimpleNamespace(controller=controller, program=program, problem="careful")
 
     def solve(agent, params, texts):
-        return [Solution("" if text[0] == "0" else text[::-1], None, 1) for text in texts]
+        return [Solution(text[::-1], True, 1, text[0] != "0") for text in texts]
 
     def run_program(path, texts):
+        texts_by_length[len(texts[0])] = texts
         return [Answer(text, text[::-1]) for text in texts]
 
     for function in (induce, solve, run_program):
@@ -49,35 +54,48 @@ def test_what_the_user_has_in_hand_is_compared_with_the_reference(tmp_path, monk
     assert len(seen["lines"]) == 30 and seen["base"] == 10
     ((name, result),) = load_results(tmp_path / "results").items()
     assert name == RunName("reverse", 30, 4)
-    assert result.solved_by_program == 100 and 70 < result.solved < 100
-    assert (result.problem, result.timesteps, result.in_hand) == ("careful", 7, 100)
+    assert (result.problem, result.timesteps) == ("careful", 7)
+    assert list(result.solved) == ["1", "2", "11", "100", "1000"]
+    if has_program:
+        assert result.by == "program" and result.perfect and result.told == 1
+        assert {n: len(texts) for n, texts in texts_by_length.items()} == {
+            1: 10, 2: 100, 11: 1000, 100: 1000, 1000: 1000
+        }  # fmt: skip
+    else:
+        assert result.by == "controller" and result.solved["1"] == 0.9 and not result.perfect
+        assert 0.8 < result.told < 0.95
+
+
+def result_of(task, pairs, seed, share, at_1000=1.0):
+    solved = {"1": 1.0, "2": 1.0, "11": 1.0, "100": share, "1000": at_1000}
+    return Result(task, pairs, seed, "program", solved, None, 1)
 
 
 def test_table():
     results = {
-        RunName("copy", 10, seed): Result("copy", 10, seed, 100, by_program, None, 1)
-        for seed, by_program in enumerate((100, None, 40))
+        RunName("copy", 10, seed): result_of("copy", 10, seed, share, at_1000)
+        for seed, (share, at_1000) in enumerate(((1.0, 1.0), (1.0, 0.5), (0.4, 0.0)))
     }
-    results[RunName("add", 300, 0)] = Result("add", 300, 0, 99, None, "wrong", 1)
+    results[RunName("add", 300, 0)] = result_of("add", 300, 0, 0.99)
     assert markdown(results).splitlines() == [
         "| task | 10 pairs | 300 pairs |",
         "|---|---|---|",
-        "| copy | 2 of 3 (100 %) | - |",
-        "| add | - | 0 of 1 (99 %) |",
+        "| copy | 1 of 3 (100%) | - |",
+        "| add | - | 0 of 1 (99%) |",
     ]
 
 
 def test_reports_on_what_is_there(tmp_path):
     place = tmp_path / "results"
     place.mkdir()
-    result = Result("copy", 10, 0, 100, 100, None, 1)
+    result = result_of("copy", 10, 0, 1.0)
     path = RunName("copy", 10, 0).path(place)
     path.write_text(json.dumps(vars(result)))
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- made by launch/examples_study.py -->\nold\n<!-- end -->\nafter\n")
     done = launch("examples_study", f"--results={place}", f"--page={page}", "--num_seeds=0")
     assert done.returncode == 0, done.stderr
-    assert "| copy | 1 of 1 (100 %) |" in page.read_text() and "old" not in page.read_text()
+    assert "| copy | 1 of 1 (100%) |" in page.read_text() and "old" not in page.read_text()
     assert (place / "figure.png").stat().st_size > 5000
     path.write_text("{}")
     with pytest.raises(UserError, match="copy-10-0.json is no result of this study"):
