@@ -16,7 +16,7 @@ from queue import Queue
 from ml_collections import ConfigDict
 
 import main_jax
-from main_jax.config import PAPER_CONTROLLER, PAPER_PROTOCOL, with_defaults
+from main_jax.config import PAPER_PROTOCOL, use_paper_controller, with_defaults
 from main_jax.controller.agent import Agent
 from main_jax.controller.policy import POLICIES
 from main_jax.environment.tasks import TASKS
@@ -33,12 +33,12 @@ PAPER_HALTING = {"halting": PAPER_PROTOCOL["halting"]}
 # Ours, then the paper's controller halting as in the paper and by itself, then its ablations
 ROWS = {
     "local": {},
-    "attention_oracle": PAPER_CONTROLLER | PAPER_HALTING,
-    "attention": PAPER_CONTROLLER,
-    "no_tape_values": PAPER_CONTROLLER | {"view": "no_tape_values"},
-    "no_action_history": PAPER_CONTROLLER | {"view": "no_action_history"},
-    "no_action_history_tape_values": PAPER_CONTROLLER | {"view": "no_action_history_tape_values"},
-    "recurrent": PAPER_CONTROLLER | {"encoder": "recurrent"},
+    "attention_oracle": PAPER_HALTING,
+    "attention": {},
+    "no_tape_values": {"view": "no_tape_values"},
+    "no_action_history": {"view": "no_action_history"},
+    "no_action_history_tape_values": {"view": "no_action_history_tape_values"},
+    "recurrent": {"encoder": "recurrent"},
 }
 OUR_ROW, ORACLE_ROW, FULL_ROW, *ABLATIONS = ROWS
 PROTOCOLS = {"ours": {}, "paper": PAPER_PROTOCOL}
@@ -86,6 +86,8 @@ def run_config(name: RunName, config: ConfigDict) -> ConfigDict:
     """The task's config, changed to what the run is to show."""
     config = config.copy_and_resolve_references()
     config.seed = name.seed
+    if name.row != OUR_ROW:
+        use_paper_controller(config)
     config.update(ROWS[name.row] | PROTOCOLS[name.protocol])
     return config
 

@@ -96,6 +96,7 @@ def test_every_cell_of_the_grid_has_a_valid_config_of_its_own():
             validate_config(config)
             seen.add((config.view, config.encoder, config.halting))
             assert config.seed == 7
+            assert config.reach == ("near" if row == "local" else "anywhere")
         assert len(seen) == {"ours": 7, "paper": 6}[protocol]
     assert (config.curriculum, config.min_difficulty, config.max_difficulty) == ("linear", 2, 10)
     assert (config.curriculum_start, config.curriculum_end) == (1_000_000, 18_000_000)
