@@ -12,6 +12,8 @@ An attempt goes through phases:
 All pure functions; the training loop asks them.
 """
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 from flax import struct
@@ -22,6 +24,7 @@ from main_jax.learning.learner import Scales
 
 PHASES = ("explore", "commit", "sharpen", "settle")
 EXPLORE, COMMIT, SHARPEN, SETTLE = range(len(PHASES))
+DONE, START_OVER = "done", "start over"  # what may come instead of a phase
 MOSTLY = 2 / 3  # of episodes; add without its last carry has a half
 
 
@@ -121,6 +124,38 @@ def explored(config, pace: Pace) -> bool:
     """Whether most episodes succeed, exploring as they do."""
     at_full_length = int(pace.max_difficulty) == config.max_difficulty
     return at_full_length and bool((pace.success_rate >= config.explored_success).all())
+
+
+def what_follows(
+    config,
+    pace: Pace,
+    elapsed: int,
+    all_solved: Callable[[str, int], bool],
+    halts_on_longer: Callable[[], bool],
+) -> int | str | None:
+    """The phase that follows, DONE, START_OVER, or None where the present one goes on.
+
+    What takes long is asked only where it matters: whether all of so many batches of validation
+    inputs are solved by a policy, and whether episodes on longer inputs come to an end.
+    """
+    if not config.sharpen_timesteps:
+        return None
+    if pace.phase == EXPLORE:
+        return COMMIT if explored(config, pace) else None
+    if pace.phase == COMMIT:
+        return SHARPEN if all_solved("greedy", 5) else None
+    if pace.phase == SHARPEN:
+        lasted = has_lasted(pace, elapsed, config.sharpen_timesteps)
+        return SETTLE if lasted and all_solved("sample", 5) else None
+    if not has_lasted(pace, elapsed, config.settle_timesteps):
+        return None
+    if not all_solved("greedy", 10):
+        return COMMIT
+    if not all_solved("sample", 20):
+        return SHARPEN
+    if config.restart_after and not halts_on_longer():
+        return START_OVER
+    return DONE
 
 
 def has_lasted(pace: Pace, elapsed: int, timesteps: int) -> bool:

@@ -176,28 +176,19 @@ class Run:
 
     def _change_phase(self) -> None:
         """Enters the next phase where the present one is over, and ends the run after the last."""
-        config, pace, elapsed = self.config, self.runtime.pace, self.runtime.elapsed
-        if not config.sharpen_timesteps:
-            return
-        if pace.phase == pacing.EXPLORE:
-            if pacing.explored(config, pace):
-                self.runtime.enter(pacing.COMMIT)
-        elif pace.phase == pacing.COMMIT:
-            if self._all_solved("greedy", 5):
-                self.runtime.enter(pacing.SHARPEN)
-        elif pace.phase == pacing.SHARPEN:
-            lasted = pacing.has_lasted(pace, elapsed, config.sharpen_timesteps)
-            if lasted and self._all_solved("sample", 5):
-                self.runtime.enter(pacing.SETTLE)
-        elif pacing.has_lasted(pace, elapsed, config.settle_timesteps):
-            if not self._all_solved("greedy", 10):
-                self.runtime.enter(pacing.COMMIT)
-            elif not self._all_solved("sample", 20):
-                self.runtime.enter(pacing.SHARPEN)
-            elif config.restart_after and not self._halts_on_longer():
-                self._start_over("it does not halt on every longer input")
-            else:
-                self.progress.solved = config.stop_when_solved
+        following = pacing.what_follows(
+            self.config,
+            self.runtime.pace,
+            self.runtime.elapsed,
+            self._all_solved,
+            self._halts_on_longer,
+        )
+        if following == pacing.DONE:
+            self.progress.solved = self.config.stop_when_solved
+        elif following == pacing.START_OVER:
+            self._start_over("it does not halt on every longer input")
+        elif following is not None:
+            self.runtime.enter(following)
 
     def _all_solved(self, policy: str, num_batches: int) -> bool:
         """Of so many batches of validation inputs; training comes back to those that are not."""
