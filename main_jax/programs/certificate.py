@@ -14,9 +14,15 @@ from pathlib import Path
 from main_jax.errors import UserError
 from main_jax.programs.facts import fact_from_data, fact_to_data
 from main_jax.programs.interpreter import run
-from main_jax.programs.phases import Invariant, Phase, snapshots
-from main_jax.programs.program import Program, from_json, to_json
-from main_jax.programs.prove import Prover
+from main_jax.programs.obligations import Obligations
+from main_jax.programs.phases import PHASE_QUESTIONS, Invariant, Phase, PhaseQuestion, snapshots
+from main_jax.programs.program import (
+    Program,
+    from_json,
+    question_from_data,
+    question_to_data,
+    to_json,
+)
 from main_jax.programs.specification import (
     Index,
     Piece,
@@ -27,7 +33,7 @@ from main_jax.programs.specification import (
     inputs_to_try,
 )
 
-FORMAT = "main_jax.certificate.1"
+FORMAT = "main_jax.certificate.2"
 NUM_RUNS, NUM_INPUTS = 300, 2000
 
 
@@ -35,6 +41,7 @@ NUM_RUNS, NUM_INPUTS = 300, 2000
 class Certificate:
     program: Program
     specification: Specification
+    questions: list[PhaseQuestion]  # that tell the phases of its invariant apart
     invariant: Invariant
 
 
@@ -44,18 +51,19 @@ def problems(certificate: Certificate, solver: str = "z3") -> Iterator[str]:
     for text in disagreements(program.task, specification, NUM_INPUTS, seed=11):
         yield f"the specification is not what the reference says of {text}"
     yield from _false_in_runs(certificate)
-    prover = Prover(program, specification, solver)
+    obligations = Obligations(program, specification, certificate.questions, solver)
     for phase in (None, *certificate.invariant):
-        yield from prover.gaps(phase, certificate.invariant)
+        yield from obligations.gaps(phase, certificate.invariant)
 
 
 def _false_in_runs(certificate: Certificate) -> Iterator[str]:
-    program, randomness = certificate.program, random.Random(12)
+    program, questions = certificate.program, certificate.questions
+    randomness = random.Random(12)
     for operands in inputs_to_try(program.task, NUM_RUNS, seed=13):
         made = run(program, program.task.input_text(operands), randomness.choice)
         if not made.right:
             yield f"the program is wrong on {made.text}: {made.ending}"
-        for phase, snapshot in snapshots(program, certificate.specification, made):
+        for phase, snapshot in snapshots(program, certificate.specification, questions, made):
             if phase not in certificate.invariant:
                 yield f"a run on {made.text} comes to the unknown phase {phase}"
             for fact in certificate.invariant.get(phase, []):
@@ -68,6 +76,7 @@ def certificate_to_json(certificate: Certificate) -> str:
         "format": FORMAT,
         "program": json.loads(to_json(certificate.program)),
         "specification": _specification_to_data(certificate.specification),
+        "questions": [question_to_data(question) for question in certificate.questions],
         "invariant": [
             {**dataclasses.asdict(phase), "facts": [fact_to_data(fact) for fact in facts]}
             for phase, facts in certificate.invariant.items()
@@ -84,6 +93,7 @@ def certificate_from_json(text: str) -> Certificate:
         return Certificate(
             program=from_json(json.dumps(content["program"])),
             specification=_specification_from_data(content["specification"]),
+            questions=[question_from_data(data, PHASE_QUESTIONS) for data in content["questions"]],
             invariant={
                 Phase(tuple(entry["fired"]), entry["module"], tuple(entry["answers"])): [
                     fact_from_data(fact) for fact in entry["facts"]

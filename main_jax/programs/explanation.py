@@ -1,7 +1,8 @@
 """The shortest program that allows all that a controller was seen to do.
 
-The first action is the same on every tape, as nothing but landmarks is seen before it. After it,
-everything depends on what stands around the previous heads, and heads go no further than NEAR.
+Before the first action there are no heads: it depends on what stands around the landmarks, and
+mostly on nothing. After it, everything depends on what stands around the previous heads, and heads
+go no further than NEAR.
 """
 
 import dataclasses
@@ -14,8 +15,8 @@ from main_jax.environment.game import HALT, Game
 from main_jax.environment.task import Task
 from main_jax.errors import UserError
 from main_jax.programs.interpreter import ignored_heads
-from main_jax.programs.program import Program, Rule, Target, places_named, program_for
-from main_jax.programs.questions import questions
+from main_jax.programs.program import Program, Rule, places_named, program_for
+from main_jax.programs.questions import first_questions, questions
 from main_jax.programs.rule_lists import shortest_list
 from main_jax.programs.targets import Targets
 from main_jax.programs.traces import Reader, Views
@@ -25,7 +26,6 @@ from main_jax.programs.vocabulary import (
     SIGHT,
     Condition,
     First,
-    Place,
     head_names,
     landmark_names,
     places,
@@ -94,49 +94,53 @@ class _Explanation:
         return program_for(self.game, rules)
 
     def _module_rules(self) -> tuple[Rule, ...]:
-        names = self.game.choices
-        right = np.stack([self.later.chosen == i for i in range(len(names))], axis=1)
-        looks = self._looks(self.later)
-        targets = Targets(list(names), [0.0] * len(names), right, self.later.bad_modules, looks)
-        rules = self._rules(MODULE, self.later, RECEPTIVE_FIELD, targets)
-        first = {names[module] for module in self.first.chosen}
+        pool = functools.partial(self._questions, RECEPTIVE_FIELD)
+        rules = self._rules(MODULE, self.later, pool, self._modules_to_call(self.later))
+        first = self._first_rules(MODULE, self._modules_to_call(self.first))
         reader = Reader(self.task, self.first)
         # The first step needs no rule of its own where another one does the same.
         for rule in rules:
             applies = [reader.holds(condition) for condition in rule.guard]
-            if np.all(applies) and first == set(rule.targets):
+            if np.all(applies) and first == (Rule((), rule.targets),):
                 return rules
             if np.any(np.all(applies, axis=0)):
                 break
-        return _beginning_with(tuple(first), rules)
+        return _beginning_with(first, rules)
+
+    def _modules_to_call(self, views: Views) -> Targets:
+        names = list(self.game.choices)
+        right = np.stack([views.chosen == i for i in range(len(names))], axis=1)
+        costs, looks = [0.0] * len(names), self._looks(views)
+        return Targets(names, costs, right, views.bad_modules, looks)
 
     def _head_rules(self, number: int) -> tuple[Rule, ...]:
+        head = head_names(self.task)[number]
+        moving = self.later.take(self.later.chosen != self.game.choices.index(HALT))
+        pool = functools.partial(self._questions, SIGHT)
+        options = self._places_to_go(number, moving, self.spoken_of)
+        rules = self._rules(head, moving, pool, options)
+        options = self._places_to_go(number, self.first, landmark_names(self.task))
+        return _beginning_with(self._first_rules(head, options), rules)
+
+    def _first_rules(self, choice: str, targets: Targets) -> tuple[Rule, ...]:
+        pool = functools.partial(first_questions, self.task)
+        return self._rules(f"the beginning of {choice}", self.first, pool, targets)
+
+    def _places_to_go(self, number: int, views: Views, anchors) -> Targets:
         head, names = head_names(self.task)[number], self.game.choices
-        moving = self.later.take(self.later.chosen != names.index(HALT))
-        targets = places(self.spoken_of, NEAR)
-        reader = Reader(self.task, moving)
+        targets, reader = places(anchors, NEAR), Reader(self.task, views)
         ignoring = [i for i, m in enumerate(names) if head in ignored_heads(self.task)[m]]
-        free = np.isin(moving.chosen, ignoring) & (head in self.free)
+        free = np.isin(views.chosen, ignoring) & (head in self.free)
         right = [reader.went(number, place) for place in targets] + [free]
         bad = [reader.must_not_go(number, place) for place in targets] + [~free]
         costs = [0.1 * abs(t.offset) + 0.2 * (t.anchor != head) for t in targets] + [ANYWHERE_COST]
-        options = Targets(
+        return Targets(
             [*targets, ANYWHERE],
             costs,
             np.stack(right, axis=1),
             np.stack(bad, axis=1),
-            self._looks(moving),
+            self._looks(views),
         )
-        rules = self._rules(head, moving, SIGHT, options)
-        return _beginning_with((self._first_place(number),), rules)
-
-    def _first_place(self, number: int) -> Place:
-        reader = Reader(self.task, self.first)
-        options = sorted(places(landmark_names(self.task), NEAR), key=lambda p: abs(p.offset))
-        for place in options:
-            if reader.went(number, place).all():
-                return place
-        raise NoProgram(f"{head_names(self.task)[number]} does not always begin at one place")
 
     def _looks(self, views: Views) -> np.ndarray:
         """i64[N]: by the last module and the kinds of characters near the heads spoken of."""
@@ -146,14 +150,14 @@ class _Explanation:
         rows = np.concatenate([views.module[:, None], classes[near]], axis=1)  # -1: off the tape
         return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
 
-    def _rules(self, choice: str, views: Views, sight: int, targets: Targets) -> tuple[Rule, ...]:
+    def _rules(self, choice: str, views: Views, pool, targets: Targets) -> tuple[Rule, ...]:
         """By classes of characters and without open choices if that can be; else with either.
 
         What a controller does for one digit and not for the next is mostly of no consequence.
         """
         for every in ([(False, False)], [(True, False), (False, True)], [(True, True)]):
             ways = self._hopeful(choice, every)
-            tried = {way: self._list(views, sight, targets, *way) for way in ways}
+            tried = {way: self._list(views, pool, targets, *way) for way in ways}
             found = [complete for complete in tried.values() if complete is not None]
             self.hopeless |= {(choice, *self._heads, *w) for w in tried if tried[w] is None}
             if found:
@@ -164,9 +168,9 @@ class _Explanation:
     def _hopeful(self, choice: str, ways: list[tuple[bool, bool]]) -> list[tuple[bool, bool]]:
         return [way for way in ways if (choice, *self._heads, *way) not in self.hopeless]
 
-    def _list(self, views: Views, sight: int, targets: Targets, single_digits: bool, opened: bool):
+    def _list(self, views: Views, pool, targets: Targets, single_digits: bool, opened: bool):
         """The cheapest list of rules and its cost."""
-        conditions, condition_costs, holds = self._conditions(views, sight, single_digits)
+        conditions, condition_costs, holds = self._conditions(views, pool(single_digits))
         sets = [(number,) for number in range(len(targets.names))]
         sets += targets.sets() if opened else []
         found = shortest_list(targets.problem(sets, holds, condition_costs))
@@ -178,10 +182,12 @@ class _Explanation:
         ]
         return rules, found.cost
 
-    def _conditions(self, views: Views, sight: int, single_digits: bool):
+    def _questions(self, sight: int, single_digits: bool):
+        return questions(self.task, self.spoken_of, self.called, sight, single_digits)
+
+    def _conditions(self, views: Views, pool):
         """Those that tell any views apart, none that tells the same ones apart as a cheaper one."""
         reader, different = Reader(self.task, views), {}
-        pool = questions(self.task, self.spoken_of, self.called, sight, single_digits)
         for question, cost in sorted(pool, key=lambda pair: pair[1]):
             answers = reader.answer(question)
             for answer, extra in ((True, 0.0), (False, 0.2)):
@@ -200,10 +206,11 @@ def _kind(task: Task, character: str) -> int:
     return code % 2 if code < task.base else code
 
 
-def _beginning_with(targets: tuple[Target, ...], rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    if rules == (Rule((), targets),):
+def _beginning_with(first: tuple[Rule, ...], rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    if rules == first:
         return rules
-    return (Rule((Condition(First()),), targets), *rules)
+    beginning = [dataclasses.replace(r, guard=(Condition(First()), *r.guard)) for r in first]
+    return (*beginning, *rules)
 
 
 def _exception_first(rules: list[Rule]) -> list[Rule]:

@@ -72,14 +72,16 @@ class NotNegative:
 
 @dataclasses.dataclass(frozen=True)
 class Region:
-    """Every cell from begin to just before end holds what is said."""
+    """Every cell from begin to just before end, in strides, holds what is said."""
 
     begin: Term
     end: Term
     holds: str  # ORIGINAL, EXPECTED, or characters
+    stride: int = 1
 
     def __str__(self):
-        return f"cells {show(self.begin)} .. {show(self.end)} - 1 are {self.holds!r}"
+        cells = "cells" if self.stride == 1 else f"every {self.stride}nd cell of"
+        return f"{cells} {show(self.begin)} .. {show(self.end)} - 1 are {self.holds!r}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,7 +186,7 @@ class Snapshot:
             case NotNegative():
                 return self.value(fact.term) >= 0
             case Region():
-                cells = range(self.value(fact.begin), self.value(fact.end))
+                cells = range(self.value(fact.begin), self.value(fact.end), fact.stride)
                 return all(self.cell_holds(cell, fact.holds) for cell in cells)
             case InState():
                 return self.state_after(fact.read) == fact.state

@@ -6,7 +6,7 @@ of them are true is for the prover to find out.
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -33,7 +33,7 @@ from main_jax.programs.facts import (
     shifted,
     term,
 )
-from main_jax.programs.phases import Invariant, sample
+from main_jax.programs.phases import Even, Invariant, PhaseQuestion, sample
 from main_jax.programs.program import Program, heads_that_matter
 from main_jax.programs.specification import Specification, Transducer
 from main_jax.programs.vocabulary import Holds
@@ -41,19 +41,27 @@ from main_jax.programs.vocabulary import Holds
 LARGEST_CONSTANT = 3
 
 
-def guess(program: Program, specification: Specification, only_widest: bool) -> Invariant:
+def guess(
+    program: Program,
+    specification: Specification,
+    questions: Sequence[PhaseQuestion],
+    only_widest: bool,
+) -> Invariant:
     """All candidates, or fewer: of regions, none that lies within another one."""
-    shapes = _Shapes(program, specification, only_widest)
-    seen = sample(program, specification)
+    shapes = _Shapes(program, specification, questions, only_widest)
+    seen = sample(program, specification, questions)
     return {phase: list(dict.fromkeys(shapes.facts(states))) for phase, states in seen.items()}
 
 
 class _Shapes:
     """The facts that may be true of a program, apart from constants, which come from states."""
 
-    def __init__(self, program: Program, specification: Specification, only_widest: bool):
+    def __init__(
+        self, program: Program, specification: Specification, questions, only_widest: bool
+    ):
         task, self.layout = program.task, layout_of(program.task)
         self.only_widest = only_widest
+        self.strides = (1, 2) if any(isinstance(q, Even) for q in questions) else (1,)
         self.specification = specification
         self.heads = {name: term({name: 1}) for name in heads_that_matter(program)}
         self.fixed = list(self.layout.landmarks.values())
@@ -72,9 +80,9 @@ class _Shapes:
             for begin in self.layout.operands
             for by in (0, 1)
         ]
-        ends = [*self.fixed, *(shifted(at, 1) for at in self.fixed), self.layout.length]
-        heads = [shifted(at, by) for at in self.heads.values() for by in (0, 1)]
-        self.bounds = list(dict.fromkeys(ends + heads))
+        starts = [*self.fixed, *self.heads.values()]
+        ends = [shifted(at, by) for at in starts for by in range(max(self.strides) + 1)]
+        self.bounds = list(dict.fromkeys([*ends, self.layout.length]))
         self.singles = [shifted(at, by) for at in self.heads.values() for by in range(-2, 3)]
         self.singles += self.fixed
 
@@ -135,15 +143,15 @@ class _Shapes:
         for begin, end in pairs:
             if np.any(values[begin] < values[end]):
                 distinct.setdefault((values[begin].tobytes(), values[end].tobytes()), (begin, end))
-        for what in self.contents:
-            wrong = [_wrong_before(state, what) for state in states]
+        for what, stride in itertools.product(self.contents, self.strides):
+            wrong = [_wrong_before(state, what, stride) for state in states]
             holding = [
                 (begin, end)
                 for begin, end in distinct.values()
-                if _none_wrong(wrong, values[begin], values[end])
+                if _none_wrong(wrong, values[begin], values[end], stride)
             ]
             for begin, end in self._widest(holding, values) if self.only_widest else holding:
-                yield Region(begin, end, what)
+                yield Region(begin, end, what, stride)
         for single in self.singles:
             cells = zip(states, values[single], strict=True)
             held = {state.tape[cell : cell + 1] if cell >= 0 else "" for state, cell in cells}
@@ -183,16 +191,21 @@ class _Shapes:
                     yield InStateIf(read, head, character, *values)
 
 
-def _wrong_before(state: Snapshot, what: str) -> np.ndarray:
-    """How many cells before each hold something else."""
+def _wrong_before(state: Snapshot, what: str, stride: int) -> np.ndarray:
+    """How many cells that lie strides before each hold something else."""
     wrong = [not state.cell_holds(cell, what) for cell in range(len(state.tape))]
-    return np.concatenate([[0], np.cumsum(wrong)])
+    before = np.zeros(len(wrong) + stride, int)
+    for cell, is_wrong in enumerate(wrong):
+        before[cell + stride] = before[cell] + is_wrong
+    return before
 
 
-def _none_wrong(wrong: list[np.ndarray], begins: np.ndarray, ends: np.ndarray) -> bool:
+def _none_wrong(wrong: list[np.ndarray], begins: np.ndarray, ends: np.ndarray, stride: int) -> bool:
     for before, begin, end in zip(wrong, begins, ends, strict=True):
-        if begin < end and (begin < 0 or end >= len(before) or before[end] != before[begin]):
-            return False
+        if begin < end:
+            beyond = begin + -(-(end - begin) // stride) * stride
+            if begin < 0 or beyond >= len(before) or before[beyond] != before[begin]:
+                return False
     return True
 
 

@@ -150,15 +150,12 @@ def to_json(program: Program) -> str:
 
 
 def _rule_to_data(rule: Rule) -> dict:
-    guard = [
-        {
-            "question": type(condition.question).__name__,
-            **dataclasses.asdict(condition.question),
-            "answer": condition.answer,
-        }
-        for condition in rule.guard
-    ]
+    guard = [{**question_to_data(c.question), "answer": c.answer} for c in rule.guard]
     return {"guard": guard, "targets": [_target_to_data(target) for target in rule.targets]}
+
+
+def question_to_data(question) -> dict:
+    return {"question": type(question).__name__, **dataclasses.asdict(question)}
 
 
 def _target_to_data(target: Target):
@@ -198,11 +195,18 @@ def _rule_from_data(choice: str, data: dict) -> Rule:
 
 
 def _condition_from_data(data: dict) -> Condition:
-    fields = {name: value for name, value in data.items() if name not in ("question", "answer")}
+    question = {name: value for name, value in data.items() if name != "answer"}
+    return Condition(question_from_data(question, QUESTIONS), bool(data["answer"]))
+
+
+def question_from_data(data: dict, kinds: dict[str, type]):
+    """Of one of these kinds, by their names."""
     fields = {
-        n: Place(**value) if isinstance(value, dict) else value for n, value in fields.items()
+        name: Place(**value) if isinstance(value, dict) else value
+        for name, value in data.items()
+        if name != "question"
     }
-    return Condition(QUESTIONS[data["question"]](**fields), bool(data["answer"]))
+    return kinds[data["question"]](**fields)
 
 
 def _target_from_data(choice: str, data) -> Target:

@@ -1,7 +1,8 @@
-"""What may be asked of a tape after the first step, and what it costs a program to ask it.
+"""What may be asked of a tape, and what it costs a program to ask it.
 
-A controller with encoder=local and reach=near sees no more than the cells around its previous
-heads: the module by those within RECEPTIVE_FIELD, the heads by those within SIGHT.
+After the first step, a controller with encoder=local and reach=near sees no more than the cells
+around its previous heads: the module by those within RECEPTIVE_FIELD, the heads by those within
+SIGHT. In the first step there are no heads, and what heads see is around the landmarks.
 """
 
 import itertools
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from main_jax.environment.modules import DIGITS, EMPTY
 from main_jax.environment.task import Task
 from main_jax.programs.vocabulary import (
+    SIGHT,
     Holds,
     LastModule,
     Less,
@@ -33,15 +35,28 @@ def questions(
     for head, other in itertools.combinations(heads, 2):
         for offset in range(-sight, sight + 1):
             yield Stands(head, Place(other, offset)), 1.0 + 0.1 * abs(offset)
-    for place in places(heads, sight):
-        for characters, cost in _classes(task, single_digits).items():
-            yield Holds(place, characters), cost + 0.1 * abs(place.offset)
+    yield from _holds(task, heads, sight, single_digits)
     nearby = [Place(head, offset) for head in heads for offset in (0, -1, 1)]
     for place, other in itertools.combinations(nearby, 2):
         far = 0.3 * (abs(place.offset) + abs(other.offset))
         yield Same(place, other), 1.5 + far
         yield Less(place, other), 1.5 + far
         yield Less(other, place), 1.5 + far
+
+
+def first_questions(task: Task, single_digits: bool) -> Iterator[tuple[Question, float]]:
+    """Of the first step: how far landmarks are from each other, and what is around them."""
+    landmarks = landmark_names(task)
+    for one, other in itertools.combinations(landmarks, 2):
+        for offset in range(-SIGHT, SIGHT + 1):
+            yield Stands(one, Place(other, offset)), 1.0 + 0.1 * abs(offset)
+    yield from _holds(task, landmarks, SIGHT, single_digits)
+
+
+def _holds(task: Task, anchors: Sequence[str], sight: int, single_digits: bool):
+    for place in places(anchors, sight):
+        for characters, cost in _classes(task, single_digits).items():
+            yield Holds(place, characters), cost + 0.1 * abs(place.offset)
 
 
 def _classes(task: Task, single_digits: bool) -> dict[str, float]:

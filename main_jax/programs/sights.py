@@ -29,8 +29,8 @@ from main_jax.programs.facts import (
     term,
 )
 from main_jax.programs.interpreter import start_of
+from main_jax.programs.obligations import Obligations
 from main_jax.programs.phases import Phase
-from main_jax.programs.prove import Prover
 from main_jax.programs.smt import UNSAT, both, no
 from main_jax.programs.specification import SPANS, Pointwise
 from main_jax.programs.vocabulary import SIGHT, head_names
@@ -74,11 +74,16 @@ class _Lookout:
         self.certificate, self.task = certificate, certificate.program.task
         self.layout = layout_of(self.task)
         self.heads = {name: term({name: 1}) for name in head_names(self.task)}
-        self.prover = Prover(certificate.program, certificate.specification)
+        self.obligations = Obligations(
+            certificate.program, certificate.specification, certificate.questions
+        )
 
     def _regions(self, phase: Phase) -> list[Region]:
-        """Those that say most come first."""
-        facts = [fact for fact in self.certificate.invariant[phase] if isinstance(fact, Region)]
+        """Those that say most come first. In strides, what a cell holds depends on how far it is
+        from the region's beginning, which sights do not tell: such regions are left out.
+        """
+        regions = [f for f in self.certificate.invariant[phase] if isinstance(f, Region)]
+        facts = [region for region in regions if region.stride == 1]
         rank = {ORIGINAL: 0, EXPECTED: 0}
         return sorted(facts, key=lambda fact: rank.get(fact.holds, len(fact.holds)))
 
@@ -108,8 +113,8 @@ class _Lookout:
 
     def examples(self, phase: Phase) -> Iterator[Snapshot]:
         """A state for each signature that the facts of a phase leave open."""
-        encoding = self.prover.encoding
-        solver, state = self.prover.assuming(phase, self.certificate.invariant)
+        encoding = self.obligations.encoding
+        solver, state = self.obligations.assuming(phase, self.certificate.invariant)
         terms = self._terms(phase)
         values = [(encoding.value(what, state), far) for what, far in terms]
         short = encoding.n <= LONGEST

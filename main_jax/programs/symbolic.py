@@ -31,6 +31,7 @@ from main_jax.programs.facts import (
     layout_of,
 )
 from main_jax.programs.formulas import formula, member
+from main_jax.programs.phases import Before, Even, PhaseQuestion
 from main_jax.programs.program import Program
 from main_jax.programs.smt import (
     Expression,
@@ -49,7 +50,6 @@ from main_jax.programs.vocabulary import (
     LastModule,
     Less,
     Place,
-    Question,
     Same,
     Stands,
     head_names,
@@ -137,8 +137,13 @@ class Encoding:
 
     # Questions
 
-    def answer_to(self, question: Question, state: State):
+    def answer_to(self, question: PhaseQuestion, state: State):
         match question:
+            case Even():
+                cell = self.cell(question.place, state)
+                return 2 * (cell // 2) == cell
+            case Before():
+                return state.heads[question.head] < state.heads[question.other]
             case First():
                 return truth(state.module is None)
             case LastModule():
@@ -199,6 +204,8 @@ class Encoding:
         """What a region says of one cell."""
         begin, end = self.value(fact.begin, state), self.value(fact.end, state)
         inside = both(cell >= begin, cell < end)
+        if fact.stride > 1:
+            inside = both(inside, fact.stride * ((cell - begin) // fact.stride) == cell - begin)
         return implies(inside, self.holds(fact.holds, state.token(cell), cell))
 
     def _state_after(self, read: Term, state: State):
@@ -212,16 +219,10 @@ class Encoding:
             case NotNegative():
                 return self.value(fact.term, state) >= 0
             case InState():
-                return (
-                    self.answers.state_after(self._clamp(self.value(fact.read, state)))
-                    == fact.state
-                )
+                return self._state_after(fact.read, state) == fact.state
             case InStateIf():
                 held = state.token(self.value(fact.cell, state))
-                known = (
-                    self.answers.state_after(self._clamp(self.value(fact.read, state)))
-                    == fact.state
-                )
+                known = self._state_after(fact.read, state) == fact.state
                 return implies(held == self.characters.index(fact.character), known)
             case Region():
                 return self.at_cell(fact, state, witness)

@@ -62,9 +62,13 @@ class Views:
         return Views(**fields)
 
     def unique(self) -> "Views":
-        """Without steps that looked the same from the previous heads, and did the same."""
-        heads = self.moves.shape[1]
-        seen = self.module, self.tokens[:, :heads], self.distances[:, :heads]
+        """Without steps that looked the same from the previous heads, and did the same.
+
+        In the first step there are none, and what is seen is around the landmarks.
+        """
+        heads, first = self.moves.shape[1], (self.module < 0)[:, None, None]
+        landmarks = [table[:, heads:] * first for table in (self.tokens, self.distances)]
+        seen = self.module, self.tokens[:, :heads], self.distances[:, :heads], *landmarks
         fields = (*seen, self.chosen, self.moves, self.bad_modules, self.bad_moves)
         columns = [field.reshape(self.count, -1) for field in fields]
         rows = np.concatenate([column.astype(np.int8) for column in columns], axis=1)

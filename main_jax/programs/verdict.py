@@ -46,7 +46,7 @@ def judge(program: Program) -> Verdict:
     proof = prove(program, specification)
     if proof.failed:
         return Verdict(NOT_PROVED, specification, failed=tuple(proof.failed))
-    certificate = Certificate(program, specification, proof.invariant)
+    certificate = Certificate(program, specification, proof.questions, proof.invariant)
     return Verdict(PROVED, specification, certificate=certificate)
 
 

@@ -161,6 +161,36 @@ def maximum():
     )
 
 
+def taking_turns():
+    """The maximum, by heads that change operands at each step."""
+    return (
+        maximum()
+        .replaced("read_1", [rule("*+1", when=[FIRST]), rule("read_2+1")])
+        .replaced("read_2", [rule(",+1", when=[FIRST]), rule("read_1+1")])
+    )
+
+
+def in_two_passes():
+    """A copy of every other digit, to the end, and of the others on the way back."""
+    at_end, before_end = (Stands("write_1", Place("end", k)) for k in (0, -1))
+
+    def going(head, begin):
+        return [
+            rule(begin, when=[FIRST]),
+            rule(f"{head}-2", when=[Holds(Place("write_1", -1), "0123456789")]),
+            rule(f"{head}-1", when=[at_end]),
+            rule(f"{head}+1", when=[before_end]),
+            rule(f"{head}+2"),
+        ]
+
+    halts = [
+        module("Halt", when=[Stands("write_1", Place("$", 2))]),
+        module("Halt", when=[at_end, Stands("write_1", Place("$", 1))]),
+    ]
+    modules = [*halts, module("Identity")]
+    return by_hand("copy", (modules, going("read_1", "start"), ANY, going("write_1", "$+1")))
+
+
 def running_maximum():
     return by_hand(
         "running_maximum",

@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -18,6 +20,8 @@ from main_jax.programs.traces import Reader, record
 from main_jax.programs.vocabulary import (
     ANYWHERE,
     MODULE,
+    Condition,
+    First,
     Holds,
     Less,
     Place,
@@ -114,6 +118,32 @@ def test_fresh_inputs_are_of_every_length():
     lengths = {len(text) // 2 for batch in batches for text in batch}
     assert lengths == {*range(1, 51), 100, 300, 1000}
     assert sum(len(text) == 3 for text in batches[0]) == 100  # every input of one digit each
+
+
+class BeginsByLength(ByHand):
+    """Has read_2 elsewhere in the first step if there is but one digit."""
+
+    def apply(self, params, context):
+        output = super().apply(params, context)
+        landmark, first = context.sigma[:, :, 0], ~context.sigma[:, :, -1].any(axis=1)
+        n = landmark.argmax(axis=1)
+        begin = 100.0 * jax.nn.one_hot(jnp.where(n == 1, 0, n), landmark.shape[1])
+        moved = jnp.where(first[:, None], begin, output.head_logits[:, 1])
+        return output.replace(head_logits=output.head_logits.at[:, 1].set(moved))
+
+
+def test_a_first_step_may_depend_on_landmarks():
+    agent = agent_by_hand("copy")
+    agent = dataclasses.replace(agent, controller=BeginsByLength(agent.game.choices))
+    program = extract(agent, None, every_head=True)
+    first, second = program.rules["read_2"][:2]
+    assert Condition(First()) in first.guard and len(first.guard) == 2
+    assert second.guard == (Condition(First()),)
+    views, _ = record(agent, None, ["7", "12", "90210"])
+    assert not forbidden(program, views).any()
+    assert forbidden(
+        program.replaced("read_2", [second, *program.rules["read_2"][2:]]), views
+    ).any()
 
 
 class BothAtWrite(ByHand):

@@ -10,6 +10,7 @@ import pytest
 from main_jax.controller.network import MASKED_LOGIT, surety
 from main_jax.errors import UserError
 from main_jax.programs import sights as sights_module
+from main_jax.programs.facts import ORIGINAL, N, Region, term
 from main_jax.programs.grids import Grid, bounded_products, products
 from main_jax.programs.interpreter import run
 from main_jax.programs.look import Look, Network
@@ -33,7 +34,9 @@ def reverse():
 
 def states_of(certificate, text):
     made = run(certificate.program, text)
-    return list(snapshots(certificate.program, certificate.specification, made))
+    return list(
+        snapshots(certificate.program, certificate.specification, certificate.questions, made)
+    )
 
 
 def output_on(agent, params, text, phase, snapshot):
@@ -100,6 +103,14 @@ def test_longer_tapes_show_nothing_else(reverse):
     lookout = _Lookout(reverse)
     for phase, snapshot in states_of(reverse, "1234567890" * 6):
         assert _shape(lookout.sight(phase, snapshot)) in known
+
+
+def test_what_is_said_of_every_other_cell_is_said_of_no_sight(reverse):
+    phase, snapshot = states_of(reverse, "123")[0]
+    every_other = Region(term({}), term({N: 2}), ORIGINAL, stride=2)
+    invariant = {**reverse.invariant, phase: [every_other]}
+    sight = _Lookout(dataclasses.replace(reverse, invariant=invariant)).sight(phase, snapshot)
+    assert {len(content.characters) for content in sight.cells.values()} == {0, 12}
 
 
 def test_sights_that_are_not_all_are_refused(reverse, monkeypatch):

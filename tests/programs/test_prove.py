@@ -13,6 +13,8 @@ from main_jax.programs.counterexample import find_counterexample, leaves_open
 from main_jax.programs.facts import ONE, N, NotNegative, term
 from main_jax.programs.interpreter import run
 from main_jax.programs.invariants import guess
+from main_jax.programs.obligations import Obligations
+from main_jax.programs.phases import few_questions
 from main_jax.programs.program import Rule
 from main_jax.programs.prove import Prover
 from main_jax.programs.specification import specify
@@ -29,7 +31,9 @@ def reverse():
 
 def gaps(program):
     specification = specify(program.task)
-    return Prover(program, specification).prove(guess(program, specification, True)).failed
+    questions = few_questions(program)
+    prover = Prover(program, specification, questions, may_add_phases=False)
+    return prover.prove(guess(program, specification, questions, True)).failed
 
 
 def test_reverse_is_proved_and_its_certificate_holds(reverse):
@@ -46,10 +50,10 @@ def test_another_solver_agrees(reverse):
 
 def test_what_is_assumed_of_a_phase_is_possible(reverse):
     """Nothing is proved from assumptions that contradict each other."""
-    program, invariant = reverse.certificate.program, reverse.certificate.invariant
-    prover = Prover(program, reverse.specification)
+    certificate, invariant = reverse.certificate, reverse.certificate.invariant
+    obligations = Obligations(certificate.program, reverse.specification, certificate.questions)
     for phase in (None, *invariant):
-        assert any(prover.possible_paths(phase, invariant)), phase
+        assert any(obligations.possible_paths(phase, invariant)), phase
 
 
 def test_a_certificate_with_a_false_fact_is_refused(reverse):
