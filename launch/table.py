@@ -22,8 +22,9 @@ PROTOCOL = flags.DEFINE_enum("protocol", "ours", ["ours", "paper"], "Whose train
 RESULTS = flags.DEFINE_string("results", "results", "Where result files, table and figure go.")
 WORKDIRS = flags.DEFINE_string("workdirs", "runs/table", "Where the runs themselves are kept.")
 SHARE = flags.DEFINE_bool("share", False, "Copy controllers to --results, each with a card.")
-README = flags.DEFINE_string("readme", None, "A Markdown file whose table is to be made anew.")
-MAKER = "launch/table.py"  # as the README's markers call it
+README = flags.DEFINE_string("readme", None, "A Markdown file whose short table is made anew.")
+PAGE = flags.DEFINE_string("page", None, "A Markdown file whose whole table is made anew.")
+MAKER = "launch/table.py"  # as the markers in these files call it
 RUN = flags.DEFINE_string("run", None, "Only this run, here and now: protocol/task/row/seed.")
 
 
@@ -31,12 +32,12 @@ def main(arguments):
     cli.no_arguments(arguments)
     from main_jax.report import table
     from main_jax.report.markdown import replace_section, split_at_section
-    from main_jax.report.table_report import PAPER, write_report
+    from main_jax.report.table_report import PAPER, summary, write_report
     from main_jax.report.table_share import share_controllers
 
     results, workdirs = Path(RESULTS.value), Path(WORKDIRS.value)
-    if README.value:
-        split_at_section(Path(README.value), MAKER)  # before any work is done
+    for path in filter(None, (README.value, PAGE.value)):
+        split_at_section(Path(path), MAKER)  # before any work is done
 
     def config_of(name):
         path = Path(__file__).parent.parent / "configs" / f"{name.task}.py"
@@ -71,7 +72,9 @@ def main(arguments):
         for folder in share_controllers(results, workdirs, PROTOCOL.value):
             print(f"controller: {folder}")
     if README.value:
-        replace_section(Path(README.value), MAKER, report)
+        replace_section(Path(README.value), MAKER, summary(results, PROTOCOL.value))
+    if PAGE.value:
+        replace_section(Path(PAGE.value), MAKER, report)
     if failures:
         cli.fail(f"{failures} runs failed; see {workdirs}/logs", code=1)
 

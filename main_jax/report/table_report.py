@@ -21,6 +21,9 @@ PAPER_COUNTS = {
 }
 
 
+SUMMARY = ("final, sampled", "final, greedy, length 1000", "median timesteps of a whole run")
+
+
 def load_results(results: Path, protocol: str) -> dict[tuple[str, str], list[dict]]:
     """The runs of each task and row, by seed."""
     cells: dict[tuple[str, str], list[dict]] = {}
@@ -53,17 +56,24 @@ def markdown(cells: dict[tuple[str, str], list[dict]]) -> str:
     return "\n".join(tables)
 
 
+def summary(results: Path, protocol: str) -> str:
+    """The paper's tasks, and of each row only what matters most."""
+    return _table(load_results(results, protocol), PAPER, SUMMARY)
+
+
 def _others(cells) -> list[str]:
     return [task for task in TASKS if task not in PAPER and any(task == t for t, _ in cells)]
 
 
-def _table(cells, tasks: list[str]) -> str:
+def _table(cells, tasks: list[str], wanted: tuple[str, ...] | None = None) -> str:
+    """With all details of each row, or those that are wanted."""
     lines = ["| row | " + " | ".join(tasks) + " |", "|---|" + "---|" * len(tasks)]
     for row in ROWS:
         of_tasks = [cells.get((task, row), []) for task in tasks]
         if any(of_tasks):
             counts = {f"**{row}, final, greedy**": [_perfect(runs) for runs in of_tasks]}
-            counts |= _details(of_tasks)
+            details = _details(of_tasks)
+            counts |= {name: details[name] for name in wanted or details}
             if tasks == PAPER and row in PAPER_COUNTS:
                 counts["paper (best)"] = [f"{count} of 10" for count in PAPER_COUNTS[row]]
             lines += [f"| {name} | " + " | ".join(values) + " |" for name, values in counts.items()]

@@ -26,7 +26,7 @@ from main_jax.report.table import (
     run_config,
     run_grid,
 )
-from main_jax.report.table_report import PAPER, draw_courses, load_results, write_report
+from main_jax.report.table_report import PAPER, draw_courses, load_results, summary, write_report
 from main_jax.report.table_share import share_controllers
 from tests.helpers import ROOT, small_agent, small_config, small_params
 
@@ -197,6 +197,10 @@ def test_report_counts_every_seed_and_stands_beside_the_paper(tmp_path):
     assert rows["final, greedy, with the oracle"] == "3 of 3"
     assert rows["median timesteps of a whole run"] == "1.00M"
     assert (tmp_path / "table-ours.md").read_text() == text
+    short = summary(tmp_path, "ours").splitlines()
+    assert set(short) < set(text.splitlines()) and len(short) == 2 + 5
+    assert short[2].startswith("| **attention, final, greedy** | - | 2 of 3 |")
+    assert short[-1].startswith("| paper (best) | 7 of 10 | 7 of 10 |")
     for figure in ("figure-ours.png", "courses-ours.png"):
         assert (tmp_path / figure).read_bytes().startswith(b"\x89PNG")
 
