@@ -28,7 +28,7 @@ def report(rows: list[dict]) -> None:
     print(json.dumps(rows))
 
 
-def seconds_side_by_side(functions: dict, seconds: float = 10.0) -> dict[str, float]:
+def seconds_side_by_side(functions: dict, seconds: float) -> dict[str, float]:
     """Median seconds of each function, called in turns so that noise falls on all alike."""
     for function in functions.values():
         function()
@@ -58,11 +58,37 @@ def matmul():
     return compiled(lambda x: x @ x, matrix), 2 * MATMUL_SIZE**3
 
 
-def config_at_full_difficulty(task: str):
-    """The shared hyper-parameters, on inputs of up to ten digits from the start."""
-    from main_jax.config import base_config
+def config_at_full_difficulty(name: str):
+    """The shared hyper-parameters, on inputs of up to ten digits from the start.
 
+    The name is that of a task, or of a task and a variant: reverse, reverse:attention.
+    """
+    from main_jax.config import VARIANTS, base_config
+
+    task, _, variant = name.partition(":")
     config = base_config()
-    config.task = task
-    config.min_difficulty = config.max_difficulty
+    config.update(VARIANTS[variant])
+    config.task, config.min_difficulty = task, config.max_difficulty
     return config
+
+
+def begin(agent, config):
+    """What training begins with: its state, an actor, and the trajectory of the first unroll."""
+    from main_jax.learning.actor import unroll
+    from main_jax.learning.runtime import core
+
+    def first_unroll():
+        train = core.begin_training(agent, config, attempt=0, timesteps=0)
+        terms = train.terms(config)
+        actor = core.begin_acting(agent, config, 0, 0, config.batch_size, terms)
+        unrolled = unroll(
+            agent,
+            train.learner.params,
+            actor,
+            terms,
+            config.max_difficulty,
+            config.unroll_length,
+        )
+        return train, actor, unrolled[1]
+
+    return compiled(first_unroll)()

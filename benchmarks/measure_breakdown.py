@@ -7,69 +7,74 @@ import common
 
 def main() -> None:
     common.prepare(cores=1)
+    common.report(rows(common.config_at_full_difficulty("reverse"), seconds=10))
+
+
+def rows(config, seconds: float) -> list[dict]:
     from main_jax.controller.agent import build_agent
 
-    config = common.config_at_full_difficulty("reverse")
+    times = common.seconds_side_by_side(parts_of(build_agent(config), config), seconds)
     steps = config.batch_size * config.unroll_length
-    times = common.seconds_side_by_side(parts_of(build_agent(config), config, steps))
-    common.report(
-        [common.row(name, 1e6 * seconds / steps, "µs/step") for name, seconds in times.items()]
-    )
+    return [common.row(name, 1e6 * each / steps, "µs/step") for name, each in times.items()]
 
 
-def parts_of(agent, config, steps: int) -> dict:
+def parts_of(agent, config) -> dict:
     """What a training step is made of, each part compiled apart, on what an unroll gave."""
     import jax
-    import jax.numpy as jnp
 
     from main_jax.controller import policy
     from main_jax.controller.context import observe
-    from main_jax.environment import tape
     from main_jax.learning.actor import init_actor, unroll
-    from main_jax.learning.learner import gradients_of, init_learner, update
+    from main_jax.learning.learner import gradients_of, update
+    from main_jax.learning.pace import learning_scales
     from main_jax.learning.vtrace import LossCosts
 
-    task, rules, max_n, key = agent.task, agent.rules, config.max_difficulty, jax.random.PRNGKey(0)
-    difficulty = jnp.int32(max_n)
-    learner = jax.jit(lambda k: init_learner(agent, config, k))(key)
-    actor = jax.jit(lambda k: init_actor(agent, k, config.batch_size, difficulty, max_n))(key)
+    train, actor, trajectory = common.begin(agent, config)
+    params, terms = train.learner.params, train.terms(config)
+    scales = learning_scales(config, train.pace, train.elapsed)
+    max_n, steps = config.max_difficulty, config.batch_size * config.unroll_length
 
-    def act(params, actor):
-        return unroll(agent, params, actor, difficulty, max_n, config.unroll_length)
+    # What changes while training is an argument: of constants, some parts would be left out.
+    def act(params, actor, terms):
+        return unroll(agent, params, actor, terms, max_n, config.unroll_length)
 
     def sample(outputs, chances):
         sampled = jax.vmap(policy.sample)(outputs, chances)
         return sampled, jax.vmap(policy.log_prob)(outputs, sampled)
 
-    def move(tapes, actions):
-        moved = jax.vmap(functools.partial(tape.transition, task))(tapes, actions)
-        return moved, jax.vmap(functools.partial(tape.reward, rules))(tapes, moved)
+    def move(tapes, actions, terms):
+        def play(tape, action):
+            return agent.game.step(tape, action, terms.wrong_halt_price, terms.forgiving)
 
-    def draw(key):
-        return tape.draw_unsolved(task, rules, key, steps, difficulty, max_n)
+        return jax.vmap(play)(tapes, actions)
 
-    def gradient(params, trajectory):
-        costs = LossCosts(config.discount, config.value_cost, entropy=0.1, evenness=0.01)
+    def draw(key, terms):
+        return init_actor(agent, key, steps, terms, max_n)
+
+    def gradient(params, trajectory, scales):
+        bonuses = scales.entropy, scales.evenness, scales.doubt
+        costs = LossCosts(config.discount, config.value_cost, *bonuses)
         return gradients_of(agent, costs, params, trajectory)
 
-    def learn(learner, trajectory):
-        return update(agent, config, learner, trajectory, jnp.float32(0))
+    def learn(learner, trajectory, scales):
+        return update(agent, config, learner, trajectory, scales)
 
-    params, trajectory = learner.params, jax.jit(act)(learner.params, actor)[1]
     tapes = jax.tree.map(lambda x: x[:-1].reshape(steps, *x.shape[2:]), trajectory.tapes)
     actions = jax.tree.map(lambda x: x.reshape(steps, *x.shape[2:]), trajectory.actions)
-    outputs = jax.jit(agent)(params, tapes)
-    chances = jax.random.uniform(key, (steps, policy.num_choices(task)))
+    outputs = common.compiled(agent, params, tapes.seen)()
+    key = jax.random.PRNGKey(0)
+    chances = jax.random.uniform(key, (steps, policy.num_choices(agent.task)))
+    context = jax.vmap(functools.partial(observe, agent.task, agent.view))
     return {
-        "context": common.compiled(jax.vmap(functools.partial(observe, task, agent.view)), tapes),
-        "context and forward pass": common.compiled(agent, params, tapes),
+        "context": common.compiled(context, tapes.seen),
+        "context and forward pass": common.compiled(agent, params, tapes.seen),
         "sampling": common.compiled(sample, outputs, chances),
-        "transition and reward": common.compiled(move, tapes, actions),
-        "drawing new inputs": common.compiled(draw, key),
-        "unroll (these together, as one program)": common.compiled(act, params, actor),
-        "loss gradient": common.compiled(gradient, params, trajectory),
+        "transition and reward": common.compiled(move, tapes, actions, terms),
+        "drawing new inputs": common.compiled(draw, key, terms),
+        "unroll (these together, as one program)": common.compiled(act, params, actor, terms),
+        "loss gradient": common.compiled(gradient, params, trajectory, scales),
         "convolutions of the loss gradient as bare products": bare_convolutions(agent, config),
-        "loss gradient and optimiser": common.compiled(learn, learner, trajectory),
+        "loss gradient and optimiser": common.compiled(learn, train.learner, trajectory, scales),
     }
 
 

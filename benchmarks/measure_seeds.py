@@ -7,6 +7,12 @@ NUM_SEEDS = 4
 
 def main() -> None:
     common.prepare(cores=1)
+    config = common.config_at_full_difficulty("reverse")
+    config.updates_per_call = 8
+    common.report(rows(config, seconds=10))
+
+
+def rows(config, seconds: float) -> list[dict]:
     import jax
     import jax.numpy as jnp
 
@@ -14,8 +20,6 @@ def main() -> None:
     from main_jax.controller.agent import build_agent
     from main_jax.learning.runtime.fused import FusedRuntime
 
-    config = common.config_at_full_difficulty("reverse")
-    config.updates_per_call = 8
     agent = build_agent(config)
     alone = FusedRuntime(agent, config)
     runtimes = []
@@ -28,10 +32,11 @@ def main() -> None:
         {
             "alone": alone.step,
             "together": lambda: jax.block_until_ready(together(stacked)),
-        }
+        },
+        seconds,
     )
     ratio = NUM_SEEDS * times["alone"] / times["together"]
-    common.report([common.row(f"{NUM_SEEDS} seeds by vmap to one after another", ratio, "×")])
+    return [common.row(f"{NUM_SEEDS} seeds by vmap to one after another", ratio, "×")]
 
 
 if __name__ == "__main__":

@@ -4,22 +4,22 @@
 
 Every measurement is a process of its own and compares things side by side. Results go to stdout,
 and with --out also to results.json, results.md and results.png there; with --only, the others stay
-as they are. With --baseline, the training measurements alternate with those of another checkout.
-Leave the machine alone meanwhile. `peer` needs PyTorch and `runtimes` needs Ray: pip install -c
+as they are. With --baseline, training and startup alternate with those of another checkout. Leave
+the machine alone meanwhile. `peer` needs PyTorch and `runtimes` needs Ray: pip install -c
 constraints.txt -e '.[benchmark]'.
 """
 
 import json
 import os
 import platform
-import subprocess
 import sys
+from collections.abc import Sequence
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from statistics import median
 
 from absl import flags
+from processes import measure, measure_training
 from rich.console import Console
 from rich.table import Table
 
@@ -27,86 +27,13 @@ from main_jax import cli
 from main_jax.errors import UserError
 from main_jax.report.markdown import replace_section, split_at_section
 
-HERE = Path(__file__).parent
 MAKER = "benchmarks/run.py"  # as the README's markers call it
-NUM_ROUNDS = 3
-TRAINING = [(task, cores) for task in ("reverse", "add") for cores in (1, 2)]
-MEASUREMENTS = {
-    "training": [["measure_training.py", task, str(cores)] for task, cores in TRAINING],
-    "breakdown": [["measure_breakdown.py"]],
-    "startup": [["measure_startup.py"]],
-    "evaluation": [["measure_evaluation.py"]],
-    "seeds": [["measure_seeds.py"]],
-    "runtimes": [["measure_runtimes.py"]],
-    "peer": [["measure_peer.py"]],
-}
+MEASUREMENTS = ("training", "breakdown", "startup", "evaluation", "seeds", "runtimes", "peer")
 
-ONLY = flags.DEFINE_enum("only", None, list(MEASUREMENTS), "Only this measurement.")
-BASELINE = flags.DEFINE_string("baseline", None, "Another checkout, to compare training with.")
+ONLY = flags.DEFINE_enum("only", None, MEASUREMENTS, "Only this measurement.")
+BASELINE = flags.DEFINE_string("baseline", None, "Another checkout, to compare with.")
 OUT = flags.DEFINE_string("out", None, "A folder for results.json, results.md and results.png.")
 README = flags.DEFINE_string("readme", None, "A Markdown file whose table is to be made anew.")
-
-
-def measure(command: list[str], checkout: Path = HERE.parent) -> list[dict]:
-    return measure_at_once([command], checkout)[0]
-
-
-def measure_at_once(commands: list[list[str]], checkout: Path) -> list[list[dict]]:
-    environment = {**cli.USER_ENVIRONMENT, "PYTHONPATH": str(checkout.resolve())}
-    processes = [
-        subprocess.Popen(
-            [sys.executable, str(HERE / command[0]), *command[1:]],
-            env=environment,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for command in commands
-    ]
-    outputs = [process.communicate()[0] for process in processes]
-    for command, process in zip(commands, processes, strict=True):
-        if process.returncode:
-            raise UserError(f"{' '.join(command)} failed with exit code {process.returncode}")
-    return [json.loads(output.splitlines()[-1]) for output in outputs]
-
-
-def measure_training(baseline: Path | None) -> list[dict]:
-    """Several rounds over all cases and both checkouts, and the ratios that matter."""
-    checkouts = {"": HERE.parent} | ({" (before)": baseline} if baseline else {})
-    samples: dict[str, list[dict]] = {}
-    for _ in range(NUM_ROUNDS):
-        for command in MEASUREMENTS["training"]:
-            for suffix, checkout in checkouts.items():
-                for row in measure(command, checkout):
-                    samples.setdefault(row["case"] + suffix, []).append(row)
-        apart = [["measure_training.py", "reverse", "1", first] for first in ("0", "1")]
-        runs = measure_at_once(apart, HERE.parent)
-        both = {"value": sum(rows[0]["value"] for rows in runs), "unit": "steps/s"}
-        samples.setdefault("reverse, two separate runs at once", []).append(both)
-    rows = [
-        {"case": case, "value": median(r["value"] for r in found), "unit": found[0]["unit"]}
-        for case, found in samples.items()
-    ]
-    ratios = {
-        "reverse, 2 devices to 1": ("reverse, 2 devices", "reverse, 1 device"),
-        "reverse, two separate runs at once to one": (
-            "reverse, two separate runs at once",
-            "reverse, 1 device",
-        ),
-        "add, 2 devices to 1": ("add, 2 devices", "add, 1 device"),
-    }
-    if baseline:
-        for task in ("reverse", "add"):
-            ratios[f"{task}, now to before"] = f"{task}, 1 device", f"{task}, 1 device (before)"
-    return rows + [
-        {
-            "case": case,
-            "value": median(
-                a["value"] / b["value"] for a, b in zip(samples[above], samples[below], strict=True)
-            ),
-            "unit": "×",
-        }
-        for case, (above, below) in ratios.items()
-    ]
 
 
 def machine() -> dict:
@@ -152,7 +79,8 @@ def plot(results: dict, path: Path) -> None:
     for name, rows in results["measurements"].items():
         for row in rows:
             panels.setdefault((name, row["unit"]), []).append(row)
-    panels = {title: rows for title, rows in panels.items() if len(rows) > 1}
+    # An exponent, which has no unit, may be below zero.
+    panels = {title: rows for title, rows in panels.items() if title[1] and len(rows) > 1}
     if not panels:
         return
     figure, axes = plt.subplots(
@@ -189,10 +117,10 @@ def write(results: dict, out: Path) -> None:
         replace_section(Path(README.value), MAKER, markdown(results))
 
 
-def check(baseline: Path | None, names: list[str]) -> None:
+def check(baseline: Path | None, names: Sequence[str]) -> None:
     """Refuses, before anything is measured, what could not be finished."""
-    if baseline and not (baseline / "main_jax").is_dir():
-        raise UserError(f"--baseline={baseline} is no checkout of main_jax")
+    if baseline and not (baseline / "benchmarks" / "measure_training.py").is_file():
+        raise UserError(f"--baseline={baseline} is no checkout of main_jax with measurements")
     if "runtimes" in names and find_spec("ray") is None:
         raise UserError("runtimes needs Ray: pip install -c constraints.txt -e '.[cluster]'")
     if "peer" in names and find_spec("torch") is None:
@@ -209,7 +137,7 @@ def check(baseline: Path | None, names: list[str]) -> None:
 def main(arguments):
     cli.no_arguments(arguments)
     baseline = Path(BASELINE.value) if BASELINE.value else None
-    names = [ONLY.value] if ONLY.value else list(MEASUREMENTS)
+    names = [ONLY.value] if ONLY.value else MEASUREMENTS
     check(baseline, names)
     results = {"machine": machine(), "measurements": {}}
     for name in names:
@@ -217,7 +145,8 @@ def main(arguments):
         if name == "training":
             rows = measure_training(baseline)
         else:
-            rows = [row for command in MEASUREMENTS[name] for row in measure(command)]
+            compared = [str(baseline)] if name == "startup" and baseline else []
+            rows = measure(name, *compared)
         results["measurements"][name] = rows
         if OUT.value:
             write(results, Path(OUT.value))
