@@ -3,8 +3,9 @@
   python launch/study.py --out=DIR [--page=docs/programs.md] CHECKPOINT [CHECKPOINT ...]
 
 Each controller has a folder in DIR for its program, its proof and the result. Run again, it does
-only what is missing. Prints for each task: controllers, programs extracted without disagreement,
-programs proved; with --page, it also renews the table there.
+only what is missing, or was found by another version of main_jax/programs. Prints for each task:
+controllers, programs extracted without disagreement, programs proved; with --page, it also renews
+the table there.
 """
 
 from pathlib import Path

@@ -1,9 +1,12 @@
 """From a controller to all that can be said of it: its program, how they compare, and the verdict.
 
-A study is a folder; one that is begun again does only what is not there yet.
+A study is a folder; one that is begun again does only what is not there yet, or what was found by
+other code.
 """
 
 import dataclasses
+import functools
+import hashlib
 import json
 import time
 from collections.abc import Iterator
@@ -32,6 +35,7 @@ class Result:
     answer: str  # of the verdict
     seconds_to_extract: float  # of processor time
     seconds_to_judge: float
+    version: str  # of the code that found it
 
     @property
     def extracted(self) -> bool:
@@ -46,11 +50,20 @@ def study(agent: Agent, params, folder: Path) -> Result:
     """Writes program.json, program.py, certificate.json if there is one, and last result.json."""
     path = folder / RESULT_FILE
     if path.is_file():
-        return Result(**json.loads(path.read_text()))
+        known = json.loads(path.read_text())
+        if known.get("version") == version():
+            return Result(**known)
     folder.mkdir(parents=True, exist_ok=True)
     result = _study(agent, params, folder)
     write_atomically(path, json.dumps(dataclasses.asdict(result), indent=1).encode())
     return result
+
+
+@functools.cache
+def version() -> str:
+    """Of all that programs and proofs are made by: another one may find others."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
 def _study(agent: Agent, params, folder: Path) -> Result:
@@ -59,7 +72,7 @@ def _study(agent: Agent, params, folder: Path) -> Result:
         program = extract(agent, params)
     except NoProgram as problem:
         spent = time.process_time() - begin
-        return Result(agent.task.name, None, 0, 0, str(problem), spent, 0.0)
+        return Result(agent.task.name, None, 0, 0, str(problem), spent, 0.0, version())
     comparison = compare(agent, params, program)
     middle = time.process_time()
     verdict = judge(program)
@@ -77,6 +90,7 @@ def _study(agent: Agent, params, folder: Path) -> Result:
         answer=verdict.answer,
         seconds_to_extract=middle - begin,
         seconds_to_judge=time.process_time() - middle,
+        version=version(),
     )
 
 
