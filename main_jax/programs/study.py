@@ -9,7 +9,7 @@ import functools
 import hashlib
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from main_jax.controller.agent import Agent
@@ -48,13 +48,17 @@ class Result:
 
 def study(agent: Agent, params, folder: Path) -> Result:
     """Writes program.json, program.py, certificate.json if there is one, and last result.json."""
-    path = folder / RESULT_FILE
+    return remembered(folder / RESULT_FILE, Result, lambda: _study(agent, params, folder))
+
+
+def remembered(path: Path, kind: type, find: Callable):
+    """What a file holds, if this version of the code has found it; else what it finds now."""
     if path.is_file():
         known = json.loads(path.read_text())
         if known.get("version") == version():
-            return Result(**known)
-    folder.mkdir(parents=True, exist_ok=True)
-    result = _study(agent, params, folder)
+            return kind(**known)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    result = find()
     write_atomically(path, json.dumps(dataclasses.asdict(result), indent=1).encode())
     return result
 
