@@ -64,21 +64,29 @@ class Obligations:
     def gaps(self, phase: Phase | None, invariant: Invariant) -> Iterator[str]:
         """What does not follow from the facts of a phase."""
         solver, state = self.assuming(phase, invariant)
-        name = f"after {phase}" if phase else "at the start"
+        yield from self.lasting_gaps(phase, solver, state)
+        for path in self.paths(solver, state):
+            if path.module != HALT:
+                for what, denial in self._denials_afterwards(path, state, invariant):
+                    if possible(solver, *denial):
+                        yield _gap(phase, path, what)
+
+    def lasting_gaps(self, phase: Phase | None, solver, state: State) -> Iterator[str]:
+        """Those that stay when facts are dropped: they are about a step, not what comes after."""
         for choice, rules in self.program.rules.items():
             if possible(solver, *(no(self._applies(rule, state)) for rule in rules)):
-                yield f"{name}: some rule for {choice} applies"
+                yield f"{_after(phase)}: some rule for {choice} applies"
         for path in self.paths(solver, state):
-            for what, denial in self._denials(path, state, invariant):
+            for what, denial in self._denials(path, state):
                 if possible(solver, *denial):
-                    yield f"{name}, {path.module} by rules {path.fired}: {what}"
+                    yield _gap(phase, path, what)
 
     def possible_paths(self, phase: Phase | None, invariant: Invariant) -> Iterator[Path]:
         """Those that the facts of a phase leave open."""
         return self.paths(*self.assuming(phase, invariant))
 
-    def _denials(self, path: Path, state: State, invariant) -> Iterator[tuple[str, list]]:
-        """What must not be possible along a path, by what is shown when it is not."""
+    def _denials(self, path: Path, state: State) -> Iterator[tuple[str, list]]:
+        """What must not be possible in a step, by what is shown when it is not."""
         encoding = self.encoding
         if path.module == HALT:
             target = self.witness - of_n(encoding.layout.target)
@@ -95,6 +103,10 @@ class Obligations:
                     off = [] if cell is None else [no(encoding.on_tape(cell))]
                     yield f"{head} is on the tape at {target}", off
         yield "it halts before the step limit", [no(encoding.before_limit(state.steps + 1))]
+
+    def _denials_afterwards(self, path: Path, state: State, invariant):
+        """As _denials, of the state that a step leads to."""
+        encoding = self.encoding
         later, moves = self.step(path, state)
         phases = self.phases_of(path, invariant)
         known = [self.in_phase(after, later) for after in phases]
@@ -175,3 +187,11 @@ class Obligations:
             if ANYWHERE not in targets:
                 moves.append(either(*options))
         return encoding.after(state, path.module, heads), moves
+
+
+def _after(phase: Phase | None) -> str:
+    return f"after {phase}" if phase else "at the start"
+
+
+def _gap(phase: Phase | None, path: Path, what: str) -> str:
+    return f"{_after(phase)}, {path.module} by rules {path.fired}: {what}"

@@ -16,7 +16,7 @@ from main_jax.programs.smt import SAT, no, possible
 from main_jax.programs.specification import Specification
 from main_jax.programs.symbolic import State
 
-MOST_PHASES = 300
+MOST_PHASES = 200  # a hundred take two minutes
 MOST_GAPS = 5  # that are named, of a proof that fails
 
 
@@ -41,18 +41,25 @@ class Prover:
         self.questions, self.may_add_phases = questions, may_add_phases
 
     def prove(self, invariant: Invariant) -> Proof:
-        """Drops facts that are not inductive until all are, then looks whether they suffice."""
-        self._keep_inductive(invariant)
-        failed = (
+        """Drops facts that are not inductive until all are, then looks whether they suffice.
+
+        Earlier, if those that are left do not: with fewer, they never will.
+        """
+        gaps = (
             gap for phase in (None, *invariant) for gap in self.obligations.gaps(phase, invariant)
         )
-        return Proof(self.questions, invariant, list(itertools.islice(failed, MOST_GAPS)))
+        failed = self._keep_inductive(invariant) or list(itertools.islice(gaps, MOST_GAPS))
+        return Proof(self.questions, invariant, failed)
 
-    def _keep_inductive(self, invariant: Invariant) -> None:
+    def _keep_inductive(self, invariant: Invariant) -> list[str]:
+        """Gaps that it left behind; as soon as there is one, it leaves off."""
         waiting: list[Phase | None] = [None, *invariant]
         while waiting:
             phase = waiting.pop(0)
             solver, state = self.obligations.assuming(phase, invariant)
+            lost = list(itertools.islice(self.obligations.lasting_gaps(phase, solver, state), 1))
+            if lost:
+                return lost
             for path in self.obligations.paths(solver, state):
                 if path.module == HALT:
                     continue
@@ -61,6 +68,7 @@ class Prover:
                 for after in self._drop_along(path, state, solver, invariant):
                     if after not in waiting:
                         waiting.append(after)
+        return []
 
     def _with_unseen(self, path: Path, state: State, solver, invariant) -> list[Phase]:
         """Phases that a step may lead to and that no run was in; they are in the invariant now.
@@ -123,6 +131,8 @@ def prove(program: Program, specification: Specification) -> Proof:
         (every, False, True),
     ):
         invariant = guess(program, specification, questions, only_widest)
+        if len(invariant) > MOST_PHASES:  # as where a head that nobody reads wanders about
+            return Proof(questions, invariant, [f"{len(invariant)} phases are too many"])
         proof = Prover(program, specification, questions, may_add).prove(invariant)
         if not proof.failed:
             break

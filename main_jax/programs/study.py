@@ -1,12 +1,15 @@
 """From a controller to all that can be said of it: its program, how they compare, and the verdict.
 
-A study is a folder; one that is begun again does only what is not there yet.
+A study is a folder; one that is begun again does only what is not there yet, or what was found by
+other code.
 """
 
 import dataclasses
+import functools
+import hashlib
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from main_jax.controller.agent import Agent
@@ -32,6 +35,7 @@ class Result:
     answer: str  # of the verdict
     seconds_to_extract: float  # of processor time
     seconds_to_judge: float
+    version: str  # of the code that found it
 
     @property
     def extracted(self) -> bool:
@@ -44,13 +48,26 @@ class Result:
 
 def study(agent: Agent, params, folder: Path) -> Result:
     """Writes program.json, program.py, certificate.json if there is one, and last result.json."""
-    path = folder / RESULT_FILE
+    return remembered(folder / RESULT_FILE, Result, lambda: _study(agent, params, folder))
+
+
+def remembered(path: Path, kind: type, find: Callable):
+    """What a file holds, if this version of the code has found it; else what it finds now."""
     if path.is_file():
-        return Result(**json.loads(path.read_text()))
-    folder.mkdir(parents=True, exist_ok=True)
-    result = _study(agent, params, folder)
+        known = json.loads(path.read_text())
+        if known.get("version") == version():
+            return kind(**known)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    result = find()
     write_atomically(path, json.dumps(dataclasses.asdict(result), indent=1).encode())
     return result
+
+
+@functools.cache
+def version() -> str:
+    """Of all that programs and proofs are made by: another one may find others."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
 def _study(agent: Agent, params, folder: Path) -> Result:
@@ -59,7 +76,7 @@ def _study(agent: Agent, params, folder: Path) -> Result:
         program = extract(agent, params)
     except NoProgram as problem:
         spent = time.process_time() - begin
-        return Result(agent.task.name, None, 0, 0, str(problem), spent, 0.0)
+        return Result(agent.task.name, None, 0, 0, str(problem), spent, 0.0, version())
     comparison = compare(agent, params, program)
     middle = time.process_time()
     verdict = judge(program)
@@ -77,6 +94,7 @@ def _study(agent: Agent, params, folder: Path) -> Result:
         answer=verdict.answer,
         seconds_to_extract=middle - begin,
         seconds_to_judge=time.process_time() - middle,
+        version=version(),
     )
 
 

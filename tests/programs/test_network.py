@@ -1,6 +1,7 @@
 """What is computed of a network for many cases at once is what the network itself says."""
 
 import dataclasses
+import random
 
 import jax
 import jax.numpy as jnp
@@ -9,19 +10,23 @@ import pytest
 
 from main_jax.controller.network import MASKED_LOGIT, surety
 from main_jax.errors import UserError
+from main_jax.learning.checkpoint import load_controller
 from main_jax.programs import sights as sights_module
+from main_jax.programs.extract import extract
 from main_jax.programs.facts import ORIGINAL, N, Region, term
 from main_jax.programs.grids import Grid, bounded_products, products
+from main_jax.programs.inputs import random_inputs
 from main_jax.programs.interpreter import run
 from main_jax.programs.look import Look, Network
-from main_jax.programs.network import Margins, NetworkProof, margins
+from main_jax.programs.network import Margins, NetworkProof, margins, prove_network
 from main_jax.programs.phases import snapshots
 from main_jax.programs.program import Rule
 from main_jax.programs.rounding import rounding_error
 from main_jax.programs.sights import Content, _Lookout, _shape, sights
+from main_jax.programs.traces import record
 from main_jax.programs.verdict import judge
 from main_jax.programs.vocabulary import Place
-from tests.helpers import small_agent, small_params
+from tests.helpers import ROOT, small_agent, small_params
 from tests.programs.by_hand import PROGRAMS
 
 
@@ -142,3 +147,23 @@ def test_a_network_that_differs_from_its_program_is_refused(reverse):
     least = Margins.least(found)
     assert least.cases == 10 and min(least.module, least.heads) < 0
     assert not NetworkProof(1, least).holds
+
+
+@pytest.mark.slow
+def test_a_network_that_is_proved_and_the_same_with_one_weight_changed_until_it_errs():
+    controller = load_controller(str(ROOT / "results" / "controllers" / "reverse"))
+    agent, params = controller.agent, controller.params
+    certificate = judge(extract(agent, params, every_head=True)).certificate
+    assert prove_network(agent, params, certificate).holds
+    texts, change = random_inputs(agent.task, 12, 30, random.Random(0)), 1.0
+    while record(agent, params, texts)[1].all():
+        params = with_more_halting(params, change)
+        change *= 2
+    assert not prove_network(agent, params, certificate).holds
+
+
+def with_more_halting(params, change):
+    """Halt is the last of the module's choices."""
+    bias = jnp.asarray(params["params"]["module"]["bias"])
+    module = {**params["params"]["module"], "bias": bias.at[-1].add(change)}
+    return {**params, "params": {**params["params"], "module": module}}

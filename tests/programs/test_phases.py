@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from main_jax.programs import prove as prove_module
 from main_jax.programs.counterexample import find_counterexample
 from main_jax.programs.facts import EXPECTED, ONE, ORIGINAL, IsZero, N, Region, Snapshot, term
 from main_jax.programs.interpreter import run
@@ -47,6 +48,12 @@ def test_a_phase_that_no_run_was_in_is_added():
     questions = all_questions(program)
     assert failed(program, questions, may_add_phases=False, forgotten=[(True,)])
     assert not failed(program, questions, may_add_phases=True, forgotten=[(True,)])
+
+
+def test_too_many_phases_are_not_tried(monkeypatch):
+    program = PROGRAMS["reverse"]()
+    monkeypatch.setattr(prove_module, "MOST_PHASES", 1)
+    assert prove(program, specify(program.task)).failed == ["4 phases are too many"]
 
 
 @pytest.mark.slow
