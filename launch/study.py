@@ -7,7 +7,7 @@ Each controller has a folder in DIR for its program, its proof and the result. R
 only what is missing, or was found by another version of main_jax/programs. Prints for each task:
 controllers, programs extracted without disagreement, programs proved; with --page, it also renews
 the table there. With --network, it is about the networks themselves: whether each is its program
-at every length.
+at every length; of one that is, the folder keeps a copy.
 """
 
 from pathlib import Path
@@ -57,12 +57,17 @@ def _programs(controllers) -> str:
 
 
 def _networks(controllers) -> str:
+    from main_jax.controller.saved import save_controller
+    from main_jax.learning.checkpoint import CONTROLLER_FILE
     from main_jax.programs.network_study import network_table, study_network
 
     results = {}
     for name, controller in controllers.items():
         folder = Path(OUT.value) / name
         results[name] = study_network(controller.agent, controller.params, folder)
+        if results[name].proved:  # so that the proof can be repeated
+            saved = (controller.config, controller.params, controller.timesteps)
+            save_controller(folder / CONTROLLER_FILE, *saved)
         print(f"{name}\t{results[name].why}", flush=True)
     return network_table(results)
 
