@@ -63,11 +63,10 @@ def config_at_full_difficulty(name: str):
 
     The name is that of a task, or of a task and a variant: reverse, reverse:attention.
     """
-    from main_jax.config import VARIANTS, base_config
+    from main_jax.config import base_config, variant_of
 
     task, _, variant = name.partition(":")
-    config = base_config()
-    config.update(VARIANTS[variant])
+    config = variant_of(base_config(), variant)
     config.task, config.min_difficulty = task, config.max_difficulty
     return config
 
