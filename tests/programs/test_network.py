@@ -158,13 +158,13 @@ def test_a_network_that_is_proved_and_the_same_with_one_weight_changed_until_it_
     assert prove_network(agent, params, certificate).holds
     texts, change = random_inputs(agent.task, 12, 30, random.Random(0)), 1.0
     while record(agent, params, texts)[1].all():
-        params = with_more_halting(params, change)
+        params = with_less_halting(params, change)  # which leaves the first step as it was
         change *= 2
     assert not prove_network(agent, params, certificate).holds
 
 
-def with_more_halting(params, change):
+def with_less_halting(params, change):
     """Halt is the last of the module's choices."""
     bias = jnp.asarray(params["params"]["module"]["bias"])
-    module = {**params["params"]["module"], "bias": bias.at[-1].add(change)}
+    module = {**params["params"]["module"], "bias": bias.at[-1].add(-change)}
     return {**params, "params": {**params["params"], "module": module}}
