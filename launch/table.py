@@ -3,8 +3,9 @@
   python launch/table.py --rows=attention --tasks=copy,reverse --num_seeds=10
 
 One process a core; interrupted, it goes on where it was. Results are one JSON a run in --results,
-with a table (Markdown) and a figure (PNG) made from whatever is there. An ablation's run may take
-as many timesteps as the longest run of the row attention, or three times their median.
+with a table (Markdown) and a figure (PNG) made from whatever is there. A run of the paper's
+controller that lacks its oracle or a part may take as many timesteps as the longest run of the row
+attention_oracle, or three times their median.
 """
 
 from pathlib import Path

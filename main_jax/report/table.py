@@ -30,17 +30,18 @@ from main_jax.learning.metrics import read_metrics
 from main_jax.learning.train import train_and_evaluate
 
 PAPER_HALTING = {"halting": PAPER_PROTOCOL["halting"]}
-# Ours, then the paper's controller halting as in the paper and by itself, then its ablations
+# Ours, then the paper's controller halting as in the paper and by itself, then its ablations, which
+# halt as in the paper
 ROWS = {
     "local": {},
     "attention_oracle": PAPER_HALTING,
     "attention": {},
-    "no_tape_values": {"view": "no_tape_values"},
-    "no_action_history": {"view": "no_action_history"},
-    "no_action_history_tape_values": {"view": "no_action_history_tape_values"},
-    "recurrent": {"encoder": "recurrent"},
+    "no_tape_values": PAPER_HALTING | {"view": "no_tape_values"},
+    "no_action_history": PAPER_HALTING | {"view": "no_action_history"},
+    "no_action_history_tape_values": PAPER_HALTING | {"view": "no_action_history_tape_values"},
+    "recurrent": PAPER_HALTING | {"encoder": "recurrent"},
 }
-OUR_ROW, ORACLE_ROW, FULL_ROW, *ABLATIONS = ROWS
+OUR_ROW, FULL_ROW, OWN_HALTING_ROW, *_ = ROWS
 PROTOCOLS = {"ours": {}, "paper": PAPER_PROTOCOL}
 # Inputs that nothing else looks at, neither in training nor when settings were chosen.
 TEST_SEED = 2
@@ -55,7 +56,7 @@ RESULT_FIELDS = (
 
 def rows_of(protocol: str) -> list[str]:
     """Those that differ: the paper's protocol has the oracle in every row."""
-    return [row for row in ROWS if protocol == "ours" or row != ORACLE_ROW]
+    return [row for row in ROWS if protocol == "ours" or row != OWN_HALTING_ROW]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,11 +94,11 @@ def run_config(name: RunName, config: ConfigDict) -> ConfigDict:
 
 
 def limited(name: RunName, config: ConfigDict, results: Path) -> ConfigDict:
-    """An ablation may take as long as the longest run that sees everything, or three of them.
+    """What lacks something may take as long as the longest run that has all, or three of these.
 
     Whichever is more: one that fails must have had its chance.
     """
-    if name.row not in ABLATIONS or not config.stop_when_solved:
+    if name.row in (OUR_ROW, FULL_ROW) or not config.stop_when_solved:
         return config
     runs = list((results / name.protocol).glob(f"{name.task}-{FULL_ROW}-*.json"))
     if not runs:

@@ -105,20 +105,25 @@ def test_every_cell_of_the_grid_has_a_valid_config_of_its_own():
 
 def test_ablation_takes_as_long_as_the_longest_full_run_or_three_of_them(tmp_path):
     name = RunName("ours", "copy", "no_tape_values", 0)
-    with pytest.raises(UserError, match="row attention first"):
+    with pytest.raises(UserError, match="row attention_oracle first"):
         limited(name, base_config(), tmp_path)
-    other = RunName("ours", "reverse", "attention", 0)
+    other = RunName("ours", "reverse", "attention_oracle", 0)
     put_result(tmp_path, fake_result(other, (1, 1, 1, 1)) | {"timesteps": 9_000_000})
     for taken, granted in (
         ((1_000_000, 5_000_000, 1_500_000), 5_000_000),
         ((3_000_000, 5_000_000, 4_000_000), 12_000_000),
     ):
-        for full, timesteps in zip(NAMES, taken, strict=True):
-            result = fake_result(full, (1, 1, 1, 1))
+        for seed, timesteps in enumerate(taken):
+            result = fake_result(RunName("ours", "copy", "attention_oracle", seed), (1, 1, 1, 1))
             put_result(tmp_path, result | {"timesteps": timesteps})
-        assert limited(name, base_config(), tmp_path).total_timesteps == granted
-    with_oracle = RunName("ours", "copy", "attention_oracle", 0)
-    for full_length in (NAMES[0], with_oracle, RunName("paper", "copy", "recurrent", 0)):
+        for lacking in (name, NAMES[0]):
+            assert limited(lacking, base_config(), tmp_path).total_timesteps == granted
+    for full_length in (
+        "ours/copy/local/0",
+        "ours/copy/attention_oracle/0",
+        "paper/copy/recurrent/0",
+    ):
+        full_length = RunName.parse(full_length)
         config = run_config(full_length, base_config())
         assert limited(full_length, config, tmp_path) == config
 
@@ -134,11 +139,11 @@ def test_one_run_leaves_a_complete_result(tmp_path, monkeypatch):
         num_evaluation_inputs=2,
         total_timesteps=128,
     )
-    name, results = RunName("ours", "copy", "no_tape_values", 5), tmp_path / "results"
+    name, results = RunName("ours", "copy", "attention", 5), tmp_path / "results"
     perform(name, run_config(name, config), results, tmp_path / "runs")
     result = json.loads(name.result_path(results).read_text())
-    assert (result["task"], result["row"], result["seed"]) == ("copy", "no_tape_values", 5)
-    assert result["config"]["view"] == "no_tape_values" and result["config"]["seed"] == 5
+    assert (result["task"], result["row"], result["seed"]) == ("copy", "attention", 5)
+    assert result["config"]["view"] == "full" and result["config"]["seed"] == 5
     assert result["timesteps"] == 128 and result["training_seconds"] > 0
     fields = ("halting", "length", "policy", "num_inputs")
     assert [tuple(r[field] for field in fields) for r in result["final"]] == [
