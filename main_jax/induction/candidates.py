@@ -26,7 +26,6 @@ MOST_PAIRS = 1000  # to make a program from
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
-    path: Path
     program: Program
     wrong: int  # of the pairs learned from and those to choose by
     longer: list[Answer]  # for inputs of its own
@@ -42,12 +41,28 @@ class Candidate:
         return self.merit[:2] == (0, 0)
 
 
-def choose_program(
-    given: Given, folder: Path, controller: SavedController
-) -> tuple[Candidate | None, str]:
-    """Writes the best program; returns it, or why there is none."""
-    for name in (PROGRAM_FILE, DATA_FILE):
-        (folder / name).unlink(missing_ok=True)
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """What was read off a controller: the best of its programs, or why there is none."""
+
+    best: Candidate | None
+    problem: str = ""
+
+    @property
+    def flawless(self) -> bool:
+        return self.best is not None and self.best.flawless
+
+    @property
+    def merit(self) -> tuple:
+        """The least is best: better no program than one that is wrong on pairs."""
+        if self.best is None:
+            return (0, True)
+        wrong, *rest = self.best.merit
+        return (wrong, False, *rest)
+
+
+def read_program(given: Given, folder: Path, controller: SavedController) -> Reading:
+    """The folder is for the files of programs that are tried."""
     pairs = [pair.text for pair in given.parts.training[:MOST_PAIRS]]
     ways = {"what it does on the pairs": [pairs], "what it does on all kinds of inputs": None}
     found: list[Candidate] = []
@@ -63,26 +78,23 @@ def choose_program(
         if found[-1].flawless:
             break
     if not found:
-        return None, problem
-    best = min(found, key=lambda candidate: candidate.merit)
-    _write(folder, best.program)
-    return best, ""
+        return Reading(None, problem)
+    return Reading(min(found, key=lambda candidate: candidate.merit))
 
 
 def _examine(given: Given, folder: Path, program: Program) -> Candidate:
     """As a file that is run, for that is what a user will do with it."""
-    path = _write(folder, program)
+    path = write_program(folder, program)
     tell("checking it on pairs and on longer inputs")
     pairs = given.parts.training + given.parts.choosing
     return Candidate(
-        path=path,
         program=program,
         wrong=len(wrong_answers(path, given.form, pairs)),
         longer=run_program(path, longer_inputs(given.form.task)),
     )
 
 
-def _write(folder: Path, program: Program) -> Path:
+def write_program(folder: Path, program: Program) -> Path:
     summary = f"{program_text(program)}\n\nWhat is known of it, and what is not: see report.md."
     write_atomically(folder / PROGRAM_FILE, python_file(program, summary).encode())
     write_atomically(folder / DATA_FILE, to_json(program).encode())

@@ -8,7 +8,7 @@ from main_jax.environment.tasks import register
 from main_jax.evaluation.solve import solve
 from main_jax.files import write_atomically
 from main_jax.induction.attempts import Outcome, wrong_pairs
-from main_jax.induction.candidates import choose_program
+from main_jax.induction.candidates import Reading, write_program
 from main_jax.induction.checks import Answer, run_program, unseen_inputs, wrong_answers
 from main_jax.induction.given import Given
 from main_jax.induction.report import Findings, Part, report_text, task_file
@@ -23,26 +23,33 @@ REPORT_FILE, REPLAY_FILE, TASK_FILE = "report.md", "replay.html", "task.py"
 
 
 def explain(
-    given: Given, folder: Path, controller: SavedController, outcomes: list[Outcome]
+    given: Given,
+    folder: Path,
+    controller: SavedController,
+    reading: Reading,
+    outcomes: list[Outcome],
 ) -> Findings:
     """Writes all that there is to have, and returns what was found out."""
     trained = folder / RUNS_FOLDER / outcomes[-1].attempt / CONTROLLER_FILE
     shutil.copyfile(trained, folder / CONTROLLER_FILE)
     write_atomically(folder / TASK_FILE, task_file(given.form).encode())
-    findings = _find_out(given, folder, controller, outcomes)
+    findings = _find_out(given, folder, controller, reading, outcomes)
     _write_replay(given, folder, [answer.text for answer in findings.unseen])
     write_atomically(folder / REPORT_FILE, report_text(findings).encode())
     return findings
 
 
 def _find_out(
-    given: Given, folder: Path, controller: SavedController, outcomes: list[Outcome]
+    given: Given,
+    folder: Path,
+    controller: SavedController,
+    reading: Reading,
+    outcomes: list[Outcome],
 ) -> Findings:
     form, task = given.form, given.form.task
-    candidate, problem = choose_program(given, folder, controller)
-    path = candidate and candidate.path
-    comparison = None
+    candidate, path, comparison = reading.best, None, None
     if candidate:
+        path = write_program(folder, candidate.program)
         tell("comparing it with its controller")
         comparison = compare(controller.agent, controller.params, candidate.program)
     parts = [
@@ -62,7 +69,7 @@ def _find_out(
         outcomes=outcomes,
         parts=parts,
         program=candidate and program_text(candidate.program),
-        no_program=problem,
+        no_program=reading.problem,
         comparison=comparison,
         longer=candidate.longer if candidate else [],
         unseen=run_program(path, unseen) if path else _by_controller(controller, unseen),

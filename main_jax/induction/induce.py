@@ -16,7 +16,7 @@ from pathlib import Path
 from main_jax.errors import UserError
 from main_jax.files import write_atomically
 from main_jax.induction import attempts
-from main_jax.induction.candidates import PROGRAM_FILE
+from main_jax.induction.candidates import DATA_FILE, PROGRAM_FILE, Reading, read_program
 from main_jax.induction.explain import REPORT_FILE, RUNS_FOLDER, explain
 from main_jax.induction.given import Given, understand
 from main_jax.learning.checkpoint import load_controller
@@ -60,12 +60,16 @@ def induce(
         say(f"warning: {warning}")
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / FINGERPRINT_FILE, given.fingerprint().encode())
-    outcomes = _learn(given, folder / RUNS_FOLDER, rounds)
-    if outcomes is None:
+    for name in (PROGRAM_FILE, DATA_FILE):  # of an earlier time, by other code
+        (folder / name).unlink(missing_ok=True)
+    learned = _learn(given, folder / RUNS_FOLDER, rounds)
+    if learned is None:
         tell(f"stopped; run again with the same examples and --out={folder} to go on")
         return None
-    saved = load_controller(str(folder / RUNS_FOLDER / outcomes[-1].attempt))
-    findings = explain(given, folder, saved, outcomes)
+    outcomes, taken = [tried.outcome for tried in learned], learned[-1]
+    saved = load_controller(str(folder / RUNS_FOLDER / taken.outcome.attempt))
+    reading = taken.reading or _read(given, folder / RUNS_FOLDER, taken.outcome)
+    findings = explain(given, folder, saved, reading, outcomes)
     tell(findings.summary())
     return Induced(
         folder=folder,
@@ -92,19 +96,40 @@ def _check_folder(folder: Path, fingerprint: str) -> None:
         raise UserError(f"{folder} is no empty folder, and no induction's either")
 
 
-def _learn(given: Given, folder: Path, rounds: int) -> list[attempts.Outcome] | None:
-    """Attempts until one is right on all pairs it learned from and those to choose by.
+@dataclasses.dataclass(frozen=True)
+class Tried:
+    """An attempt that is over, and what was read off its controller, if that is right."""
+
+    outcome: attempts.Outcome
+    reading: Reading | None
+
+    @property
+    def merit(self) -> tuple:
+        """The least is best."""
+        wrong = (self.outcome.wrong_in_choosing, self.outcome.wrong_in_training)
+        return wrong + (self.reading.merit if self.reading else ())
+
+
+def _learn(given: Given, folder: Path, rounds: int) -> list[Tried] | None:
+    """Attempts until one is right on all pairs it learned from and those to choose by, and so is
+    its program.
 
     The last one of the list is that one, or where there is none, the best.
     """
-    outcomes: list[attempts.Outcome] = []
+    tried: list[Tried] = []
     for attempt in attempts.all_attempts(given.form, rounds):
         outcome = attempts.perform(attempt, given.form, given.parts, folder)
         if outcome is None:
             return None
-        outcomes.append(outcome)
         tell(str(outcome))
-        if outcome.good:
-            return outcomes
-    best = min(outcomes, key=lambda o: (o.wrong_in_choosing, o.wrong_in_training))
-    return sorted(outcomes, key=lambda outcome: outcome is best)
+        tried.append(Tried(outcome, _read(given, folder, outcome) if outcome.good else None))
+        if outcome.good and tried[-1].reading.flawless:
+            return tried
+    best = min(tried, key=lambda attempt: attempt.merit)
+    tried.remove(best)
+    return [*tried, best]
+
+
+def _read(given: Given, folder: Path, outcome: attempts.Outcome) -> Reading:
+    workdir = folder / outcome.attempt
+    return read_program(given, workdir, load_controller(str(workdir)))

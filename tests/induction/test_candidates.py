@@ -7,7 +7,7 @@ import pytest
 
 from main_jax.environment.tasks import TASKS
 from main_jax.induction import candidates, checks
-from main_jax.induction.candidates import choose_program
+from main_jax.induction.candidates import read_program, write_program
 from main_jax.induction.given import understand
 from main_jax.programs.extract import NoProgram
 from main_jax.programs.program import Rule
@@ -66,15 +66,13 @@ def test_which_program_is_taken(tmp_path, monkeypatch, given, by_pairs, by_all_k
         return program
 
     monkeypatch.setattr(candidates, "extract", extract)
-    (tmp_path / "program.py").write_text("of an earlier time")
     controller = SimpleNamespace(agent=None, params=None)
-    best, problem = choose_program(given, tmp_path, controller)
+    reading = read_program(given, tmp_path, controller)
     assert seen == tried
+    assert reading.flawless == (taken in ("short", "longer"))
     if taken == "none":
-        assert best is None and problem == "too long"
-        assert not (tmp_path / "program.py").exists()
+        assert reading.best is None and reading.problem == "too long"
         return
-    assert best.program is known[taken]
-    # What lies there is the one that was taken, not the one that was tried last.
-    found = checks.run_program(best.path, ["12"])[0].output
+    assert reading.best.program is known[taken]
+    found = checks.run_program(write_program(tmp_path, reading.best.program), ["12"])[0].output
     assert found == {"wrong": "21"}.get(taken, "12")

@@ -10,6 +10,7 @@ from main_jax.config import base_config
 from main_jax.errors import UserError
 from main_jax.induction import attempts, checks, induce
 from main_jax.induction.attempts import Outcome
+from main_jax.induction.candidates import Candidate, Reading
 from main_jax.induction.checks import Answer
 from main_jax.induction.given import understand
 from main_jax.induction.report import Findings, Part, report_text
@@ -18,6 +19,7 @@ from main_jax.programs import extract, inputs
 from main_jax.programs.extract import Comparison
 from tests.commands import assert_user_error, launch
 from tests.induction.pairs import write_pairs
+from tests.programs.by_hand import PROGRAMS
 
 
 def given_of(path, name="copy", **options):
@@ -50,29 +52,50 @@ def test_attempts_and_their_configs(tmp_path, name, first, steps_per_digit, extr
     assert tried[0].timesteps < tried[2].timesteps < tried[4].timesteps
 
 
+FLAWLESS, LONG = Candidate(PROGRAMS["copy"](), 0, []), Candidate(PROGRAMS["add"](), 0, [])
+ENDLESS = Candidate(PROGRAMS["copy"](), 0, [Answer("5", None, "not done")])
+WRONG = Candidate(PROGRAMS["copy"](), 3, [])
+
+
 @pytest.mark.parametrize(
     ("outcomes", "performed", "taken"),
     [
-        ([outcome(0)], 1, 0),
-        ([outcome(0, in_choosing=1), outcome(1, in_training=1), outcome(2)], 3, 2),
-        ([outcome(n, 5 - n % 3, 1 + (n != 4)) for n in range(6)], 6, 4),
-        ([outcome(0, 9), None], 2, None),  # asked to stop
+        ([(outcome(0), FLAWLESS)], 1, 0),
+        (
+            [(outcome(0, in_choosing=1), 0), (outcome(1, in_training=1), 0), (outcome(2), LONG)],
+            3,
+            2,
+        ),
+        ([(outcome(n, 5 - n % 3, 1 + (n != 4)), 0) for n in range(6)], 6, 4),
+        ([(outcome(0, 9), 0), (None, 0)], 2, None),  # asked to stop
+        # Right controllers, of which the program
+        ([(outcome(0), WRONG), (outcome(1), None), (outcome(2), FLAWLESS)], 3, 2),
+        ([(outcome(n), ENDLESS if n == 3 else None if n % 2 else WRONG) for n in range(6)], 6, 3),
+        ([(outcome(n), None if n == 5 else WRONG) for n in range(6)], 6, 5),
     ],
 )
-def test_another_seed_where_pairs_that_choose_are_wrong(
+def test_another_seed_where_pairs_or_the_program_are_wrong(
     tmp_path, monkeypatch, outcomes, performed, taken
 ):
-    given, calls = given_of(tmp_path, each=20), []
+    given, calls, read = given_of(tmp_path, each=20), [], []
 
     def perform(attempt, form, parts, folder):
         calls.append(attempt)
-        return outcomes[len(calls) - 1]
+        return outcomes[len(calls) - 1][0]
+
+    def read_off(given, folder, outcome):
+        read.append(outcome)
+        return Reading(outcomes[len(calls) - 1][1])
 
     monkeypatch.setattr(attempts, "perform", perform)
+    monkeypatch.setattr(induce, "_read", read_off)
     found = induce._learn(given, tmp_path, 3)
     assert len(calls) == performed
-    assert (found and found[-1]) == (None if taken is None else outcomes[taken])
-    assert found is None or len(found) == performed
+    assert read == [outcome for outcome, _ in outcomes if outcome and outcome.good]
+    if taken is None:
+        assert found is None
+        return
+    assert len(found) == performed and found[-1].outcome == outcomes[taken][0]
 
 
 PROGRAM = """
@@ -231,4 +254,4 @@ def test_from_pairs_to_a_program_that_runs_alone(tmp_path, cheap, monkeypatch):
     # What was trained once is not trained again.
     monkeypatch.setattr(attempts, "train_and_evaluate", None)
     given = understand(path, None, ["Identity"], None)
-    assert induce._learn(given, folder / "training", 1)[-1].good
+    assert induce._learn(given, folder / "training", 1)[-1].outcome.good
