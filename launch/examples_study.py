@@ -54,19 +54,12 @@ def main(arguments):
 
 def _perform(missing: list, workdirs: Path) -> int:
     """Each in a process of its own; returns how many failed."""
-    from main_jax.report.table import Workers
+    from main_jax.report.workers import perform_all
 
     places = (f"--results={RESULTS.value}", f"--workdirs={WORKDIRS.value}")
     commands = {name: [sys.executable, __file__, f"--run={name}", *places] for name in missing}
     print(f"{len(missing)} runs to perform", flush=True)
-    failures = 0
-    with Workers(commands, workdirs / "logs", cli.USER_ENVIRONMENT) as workers:
-        for done in range(1, len(missing) + 1):
-            name, code = workers.ended.get()
-            failures += code != 0
-            outcome = f"failed with exit code {code}" if code else "done"
-            print(f"{done} of {len(missing)} · {name} · {outcome}", flush=True)
-    return failures
+    return perform_all(commands, workdirs / "logs", cli.USER_ENVIRONMENT)
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def _wanted() -> list[tuple[str, str, int]]:
 
 def _train(wanted: list[tuple[str, str, int]], results: Path) -> int:
     """Performs the runs that have no result yet; returns how many failed."""
-    from main_jax.report.table import Workers
+    from main_jax.report.workers import perform_all
 
     results.mkdir(parents=True, exist_ok=True)
     workdirs, commands = Path(WORKDIRS.value), {}
@@ -81,14 +81,7 @@ def _train(wanted: list[tuple[str, str, int]], results: Path) -> int:
                 f"--seconds={SECONDS.value}",
             ]
     print(f"{len(wanted) - len(commands)} of {len(wanted)} runs are there", flush=True)
-    failures = 0
-    with Workers(commands, workdirs / "logs", cli.USER_ENVIRONMENT) as workers:
-        for done in range(1, len(commands) + 1):
-            name, code = workers.ended.get()
-            failures += code != 0
-            outcome = f"failed with exit code {code}" if code else "done"
-            print(f"{done} of {len(commands)} · {name} · {outcome}", flush=True)
-    return failures
+    return perform_all(commands, workdirs / "logs", cli.USER_ENVIRONMENT)
 
 
 def _runs_of_main():

@@ -2,16 +2,11 @@
 
 import dataclasses
 import json
-import os
 import platform
 import statistics
-import subprocess
 import sys
-import threading
-import time
 from importlib import metadata
 from pathlib import Path
-from queue import Queue
 
 from ml_collections import ConfigDict
 
@@ -28,6 +23,8 @@ from main_jax.files import write_atomically
 from main_jax.learning.checkpoint import load_controller
 from main_jax.learning.metrics import read_metrics
 from main_jax.learning.train import train_and_evaluate
+from main_jax.report.workers import perform_all
+from main_jax.terminal import tell
 
 PAPER_HALTING = {"halting": PAPER_PROTOCOL["halting"]}
 # Ours, then the paper's controller halting as in the paper and by itself, then its ablations, which
@@ -168,56 +165,6 @@ def _ways_to_halt(agent: Agent) -> dict[str, Agent]:
     return {"learned": agent, "oracle": agent.with_oracle()}
 
 
-class Workers:
-    """Runs commands, one process a core, and hands out their exit codes as they end."""
-
-    def __init__(self, commands: dict[RunName, list[str]], logs: Path, environment: dict):
-        self._commands, self._logs, self._environment = commands, logs, environment
-        self._waiting = list(reversed(commands))
-        self._running: set[subprocess.Popen] = set()
-        self._lock = threading.Lock()
-        self.ended: Queue[tuple[RunName, int]] = Queue()
-        cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else [None]
-        self._threads = [threading.Thread(target=self._work, args=(core,)) for core in cores]
-
-    def __enter__(self):
-        self._logs.mkdir(parents=True, exist_ok=True)
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_):
-        """Ends what still runs; training processes save what they have first."""
-        with self._lock:
-            self._waiting.clear()
-            for process in self._running:
-                process.terminate()
-        for thread in self._threads:
-            thread.join()
-
-    def _work(self, core: int | None) -> None:
-        if core is not None:
-            os.sched_setaffinity(0, {core})  # of this thread, and of the processes it starts
-        while True:
-            with self._lock:
-                if not self._waiting:
-                    return
-                name = self._waiting.pop()
-                with (self._logs / f"{str(name).replace('/', '-')}.txt").open("ab") as log:
-                    process = subprocess.Popen(
-                        self._commands[name],
-                        stdout=log,
-                        stderr=log,
-                        env=self._environment,
-                        start_new_session=True,  # Ctrl-C reaches it once, through __exit__
-                    )
-                self._running.add(process)
-            code = process.wait()
-            with self._lock:
-                self._running.discard(process)
-            self.ended.put((name, code))
-
-
 def run_grid(
     configs: dict[RunName, ConfigDict],
     results: Path,
@@ -227,21 +174,12 @@ def run_grid(
 ) -> int:
     """Performs what has no result yet, with progress on stdout; returns how many runs failed."""
     missing = [name for name, config in configs.items() if not has_result(name, config, results)]
-    print(f"{len(configs) - len(missing)} of {len(configs)} runs are there", flush=True)
+    tell(f"{len(configs) - len(missing)} of {len(configs)} runs are there")
     flags = (f"--results={results}", f"--workdirs={workdirs}")
     commands = {name: [sys.executable, script, f"--run={name}", *flags] for name in missing}
-    started, failures = time.monotonic(), 0
-    with Workers(commands, workdirs / "logs", environment) as workers:
-        for done in range(1, len(missing) + 1):
-            name, code = workers.ended.get()
-            failures += code != 0
-            left = (time.monotonic() - started) / done * (len(missing) - done)
-            outcome = f"failed with exit code {code}" if code else _outcome(name, results)
-            print(
-                f"{done} of {len(missing)} · {name} · {outcome} · about {left / 60:.0f} min left",
-                flush=True,
-            )
-    return failures
+    return perform_all(
+        commands, workdirs / "logs", environment, lambda name: _outcome(name, results)
+    )
 
 
 def check_result(name: RunName, config: ConfigDict, results: Path) -> None:

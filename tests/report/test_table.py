@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 import types
 
 import pytest
@@ -18,7 +17,6 @@ from main_jax.report import table
 from main_jax.report.markdown import replace_section
 from main_jax.report.table import (
     RunName,
-    Workers,
     check_result,
     has_result,
     limited,
@@ -279,35 +277,6 @@ def test_grid_skips_what_is_there_and_counts_failures(tmp_path, capsys):
     output = capsys.readouterr().out
     assert "1 of 3 runs are there" in output
     assert "ours/copy/attention/2 · failed with exit code 3" in output
-
-
-def test_every_run_has_a_core_and_a_device_to_itself(tmp_path):
-    show = (
-        "from main_jax import cli; cli.prepare_host(); import os, jax; "
-        "print(len(os.sched_getaffinity(0)), jax.local_device_count())"
-    )
-    commands = {name: [sys.executable, "-c", show] for name in NAMES}
-    environment = {k: v for k, v in os.environ.items() if k != "XLA_FLAGS"}
-    with Workers(commands, tmp_path / "logs", environment) as workers:
-        ended = [workers.ended.get() for _ in NAMES]
-    assert sorted(name.seed for name, _ in ended) == [0, 1, 2]
-    assert all(code == 0 for _, code in ended)
-    assert [log.read_text() for log in (tmp_path / "logs").iterdir()] == ["1 1\n"] * 3
-
-
-def test_abandoned_grid_leaves_no_process_behind(tmp_path):
-    code = "import os, pathlib, time; pathlib.Path(r'{}', str(os.getpid())).touch(); time.sleep(60)"
-    started = tmp_path / "started"
-    started.mkdir()
-    commands = {name: [sys.executable, "-c", code.format(started)] for name in NAMES}
-    begin = time.monotonic()
-    with Workers(commands, tmp_path / "logs", dict(os.environ)):
-        while not list(started.iterdir()):
-            time.sleep(0.05)
-    assert time.monotonic() - begin < 30
-    for process in started.iterdir():
-        with pytest.raises(ProcessLookupError):
-            os.kill(int(process.name), 0)
 
 
 def test_launcher_refuses_what_it_could_not_finish(tmp_path):
