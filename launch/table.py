@@ -25,7 +25,8 @@ WORKDIRS = flags.DEFINE_string("workdirs", "runs/table", "Where the runs themsel
 SHARE = flags.DEFINE_bool("share", False, "Copy controllers to --results, each with a card.")
 README = flags.DEFINE_string("readme", None, "A Markdown file whose short table is made anew.")
 PAGE = flags.DEFINE_string("page", None, "A Markdown file whose whole table is made anew.")
-MAKER = "launch/table.py"  # as the markers in these files call it
+# As the markers in these files call it
+MAKERS = {"ours": "launch/table.py", "paper": "launch/table.py --protocol=paper"}
 RUN = flags.DEFINE_string("run", None, "Only this run, here and now: protocol/task/row/seed.")
 
 
@@ -37,8 +38,9 @@ def main(arguments):
     from main_jax.report.table_share import share_controllers
 
     results, workdirs = Path(RESULTS.value), Path(WORKDIRS.value)
+    maker = MAKERS[PROTOCOL.value]
     for path in filter(None, (README.value, PAGE.value)):
-        split_at_section(Path(path), MAKER)  # before any work is done
+        split_at_section(Path(path), maker)  # before any work is done
 
     def config_of(name):
         path = Path(__file__).parent.parent / "configs" / f"{name.task}.py"
@@ -73,9 +75,9 @@ def main(arguments):
         for folder in share_controllers(results, workdirs, PROTOCOL.value):
             print(f"controller: {folder}")
     if README.value:
-        replace_section(Path(README.value), MAKER, summary(results, PROTOCOL.value))
+        replace_section(Path(README.value), maker, summary(results, PROTOCOL.value))
     if PAGE.value:
-        replace_section(Path(PAGE.value), MAKER, report)
+        replace_section(Path(PAGE.value), maker, report)
     if failures:
         cli.fail(f"{failures} runs failed; see {workdirs}/logs", code=1)
 

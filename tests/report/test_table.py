@@ -26,6 +26,7 @@ from main_jax.report.table import (
 )
 from main_jax.report.table_report import PAPER, draw_courses, load_results, summary, write_report
 from main_jax.report.table_share import share_controllers
+from tests.commands import launch
 from tests.helpers import ROOT, small_agent, small_config, small_params
 
 NAMES = [RunName("ours", "copy", "attention", seed) for seed in range(3)]
@@ -290,3 +291,15 @@ def test_launcher_refuses_what_it_could_not_finish(tmp_path):
         )
         assert result.returncode == 2 and named in result.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_each_protocol_has_a_section_of_its_own(tmp_path):
+    put_result(tmp_path, fake_result(RunName("paper", "copy", "attention_oracle", 0), (1, 1, 1, 1)))
+    ours = "<!-- made by launch/table.py -->\nkept\n<!-- end -->\n"
+    page = tmp_path / "page.md"
+    page.write_text(f"{ours}<!-- made by launch/table.py --protocol=paper -->\n<!-- end -->\n")
+    given = ("--protocol=paper", "--num_seeds=0", f"--results={tmp_path}", f"--page={page}")
+    result = launch("table", *given)
+    assert result.returncode == 0, result.stderr
+    assert page.read_text().startswith(ours)
+    assert "| **attention_oracle, final, greedy** | 1 of 1 |" in page.read_text()
