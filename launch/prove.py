@@ -61,7 +61,7 @@ def _prove_network() -> str:
     from main_jax.programs.verdict import judge
 
     controller = load_controller(NETWORK.value)
-    program = extract(controller.agent, controller.params, every_head=True)
+    program = extract(controller.agent, controller.params, every_step=True)
     verdict = judge(program)
     if verdict.certificate is None:
         _print_verdict(verdict)

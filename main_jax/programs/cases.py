@@ -1,28 +1,14 @@
 """A sight with values for what is unknown in it: what is seen, and what a program permits."""
 
-import dataclasses
-from collections.abc import Iterator
-
 import numpy as np
 
-from main_jax.controller.network import NEAR, RECEPTIVE_FIELD
+from main_jax.controller.network import NEAR
 from main_jax.environment.task import Task
 from main_jax.programs.grids import Grid, ordered
 from main_jax.programs.program import Program, Target
-from main_jax.programs.sights import Content, Sight
+from main_jax.programs.sights import Sight
 from main_jax.programs.traces import OFF_TAPE, Reader, Views
 from main_jax.programs.vocabulary import ANYWHERE, SIGHT, Place, anchor_names, places_of
-
-
-def split(sight: Sight, unknown) -> Iterator[Sight]:
-    """The sight with each of an unknown's values."""
-    for value in range(sizes_of(sight)[unknown]):
-        known = {
-            cell: Content(None, content.characters[value])
-            for cell, content in sight.cells.items()
-            if content.unknown == unknown
-        }
-        yield dataclasses.replace(sight, cells={**sight.cells, **known})
 
 
 def everywhere(grid: Grid, unknowns: tuple, shape: list[int]) -> np.ndarray:
@@ -34,10 +20,7 @@ def sizes_of(sight: Sight) -> dict[tuple, int]:
 
 
 def unknowns_that_count(sight: Sight, program: Program) -> tuple:
-    """Those that the network sees around its heads, and those that the program asks about."""
-    near = [
-        h + k for h in sight.heads.values() for k in range(-RECEPTIVE_FIELD, RECEPTIVE_FIELD + 1)
-    ]
+    """Those under the heads, which the network sees, and those that the program asks about."""
     asked = [
         sight.heads[place.anchor] + place.offset
         for rules in program.rules.values()
@@ -46,7 +29,7 @@ def unknowns_that_count(sight: Sight, program: Program) -> tuple:
         for place in places_of(condition.question)
         if place.anchor in sight.heads
     ]
-    found = [sight.cells[cell].unknown for cell in (*near, *asked)]
+    found = [sight.cells[cell].unknown for cell in (*sight.heads.values(), *asked)]
     return ordered(unknown for unknown in found if unknown is not None)
 
 
@@ -111,10 +94,10 @@ def cells_by_place(sight: Sight, cells: list[int]) -> dict[Place, int]:
     }
 
 
-def smallest_lead(least: np.ndarray, most: np.ndarray, permitted: np.ndarray) -> float:
-    """The smallest lead of what is permitted, at its least, over what is not, at its most."""
-    if not len(least):
+def smallest_lead(logits: np.ndarray, permitted: np.ndarray) -> float:
+    """Of the best that is permitted over the best that is not; [cases, options] each."""
+    if not len(logits):
         return np.inf
-    best = np.where(permitted, least, -np.inf).max(axis=1)
-    rival = np.where(permitted, -np.inf, most).max(axis=1)
+    best = np.where(permitted, logits, -np.inf).max(axis=1)
+    rival = np.where(permitted, -np.inf, logits).max(axis=1)
     return float(np.min(best - rival))

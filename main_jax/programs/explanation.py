@@ -39,21 +39,21 @@ class NoProgram(UserError):
 
 
 def explain(
-    game: Game, views: Views, every_head: bool = False, hopeless: set | None = None
+    game: Game, views: Views, every_step: bool = False, hopeless: set | None = None
 ) -> Program:
     """Without speaking of heads that no module ever reads, if that can be.
 
     They may then go anywhere, as may others while a module that ignores them is called, unless a
-    rule speaks of them. If that fails, or if every head is asked for, they go where rules say. What
-    has failed is added to `hopeless`, and not tried there again: with more to explain, it would.
+    rule speaks of them, or every step is asked for. If that fails, all go where rules say. What has
+    failed is added to `hopeless`, and not tried there again: with more to explain, it would.
     """
     hopeless = set() if hopeless is None else hopeless
     names, ignores = game.choices, ignored_heads(game.task)
     called = {names[module] for module in np.unique(views.chosen)} - {HALT}
     heads = head_names(game.task)
-    used = [h for h in heads if every_head or not all(h in ignores[name] for name in called)]
+    used = [h for h in heads if not all(h in ignores[name] for name in called)]
     by = functools.partial(_Explanation, game, views, hopeless, sorted(called))
-    free = [] if every_head else heads
+    free = [] if every_step else heads
     try:
         program = by(used, free).program()
     except NoProgram:

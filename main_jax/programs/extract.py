@@ -45,13 +45,13 @@ class Comparison:
 
 
 def extract(
-    agent: Agent, params, batches: list[list[str]] | None = None, every_head: bool = False
+    agent: Agent, params, batches: list[list[str]] | None = None, every_step: bool = False
 ) -> Program:
     """The program of a controller that halts by itself, by what it does on batches of inputs.
 
     Where none are given, they are those on which it can be seen at its best and at its worst, and
-    more of them where a program needs it. Of heads that no module reads it says nothing, unless
-    every head is asked for.
+    more of them where a program needs it. Of heads that no module reads it says nothing, and, unless
+    every step is asked for, of others while the module that is called does not read them.
     """
     if not agent.game.can_halt:
         raise UserError("a program needs a controller that halts by itself: halting=learned")
@@ -60,7 +60,7 @@ def extract(
     sample = seen.take(np.sort(chosen))
     hopeless = set()
     for number in range(MAX_ROUNDS):
-        program = explain(agent.game, sample, every_head, hopeless)
+        program = explain(agent.game, sample, every_step, hopeless)
         news = _some(seen.take(forbidden(program, seen)))
         if not news.count and batches is None:
             found = _news(agent, params, program, number)

@@ -12,7 +12,7 @@ from main_jax.programs.sights import Sight
 
 
 class Network:
-    """The weights of a controller with encoder=local and reach=near."""
+    """The weights of a controller with encoder=local, reach=near and view=no_tape_values."""
 
     def __init__(self, agent: Agent, params):
         self.agent, self.task = agent, agent.task
@@ -32,46 +32,40 @@ class Look:
     def __init__(self, network: Network, sight: Sight):
         self.network, self.sight = network, sight
         self.characters = network.task.vocabulary.characters
-        self._convolved: dict[tuple[int, int], Grid] = {}
+        self._convolved: dict[tuple[int, int], np.ndarray] = {}
 
     @functools.cached_property
     def options(self) -> list[int]:
         """The cells that heads may go to."""
         near = {head + k for head in self.sight.heads.values() for k in range(-NEAR, NEAR + 1)}
-        return sorted(cell for cell in near if 0 <= cell < self.sight.length)
+        return sorted(cell for cell in near if self.is_cell(cell))
 
     # Cells
 
-    def encoded(self, cell: int) -> Grid:
-        """E of a cell, from the cells up to RECEPTIVE_FIELD away."""
+    def encoded(self, cell: int) -> np.ndarray:  # f64[channels]
+        """E of a cell, from the cells up to RECEPTIVE_FIELD away; no token is among what it sees."""
         return self.convolved(cell, RECEPTIVE_FIELD)
 
-    def convolved(self, cell: int, depth: int) -> Grid:
+    def convolved(self, cell: int, depth: int) -> np.ndarray:
         """A cell after so many convolutions."""
         if (cell, depth) not in self._convolved:
             self._convolved[cell, depth] = self._convolve(cell, depth) if depth else self._row(cell)
         return self._convolved[cell, depth]
 
-    def _convolve(self, cell: int, depth: int) -> Grid:
+    def _convolve(self, cell: int, depth: int) -> np.ndarray:
         layer = self.network.convolutions[depth - 1]
-        if not self.sight.cells[cell].characters:
-            return constant(np.zeros(layer["bias"].shape))
-        parts = [
-            self.convolved(cell + k - 1, depth - 1).times(kernel)
-            for k, kernel in enumerate(layer["kernel"])
-        ]
-        return total([*parts, constant(layer["bias"])]).relu()
+        if not self.is_cell(cell):
+            return np.zeros(layer["bias"].shape)
+        around = [self.convolved(cell + k, depth - 1) for k in (-1, 0, 1)]
+        return np.maximum(np.einsum("kc,kcd->d", around, layer["kernel"]) + layer["bias"], 0.0)
 
-    def _row(self, cell: int) -> Grid:
+    def _row(self, cell: int) -> np.ndarray:
         """Of σ; zeros where there is no cell."""
-        sight = self.sight
-        landmarks = [float(cell == at) for at in sight.landmarks.values()]
-        heads = [float(cell == at) for at in sight.heads.values()]
-        if not sight.cells[cell].characters:
-            return constant(np.zeros(len(landmarks) + len(self.characters) + len(heads)))
-        token = self._token(cell)
-        rows = [np.concatenate([landmarks, one, heads]) for one in np.atleast_2d(token.values)]
-        return Grid(token.unknowns, np.array(rows)) if token.unknowns else constant(rows[0])
+        anchors = [*self.sight.landmarks.values(), *self.sight.heads.values()]
+        return np.array([float(self.is_cell(cell) and cell == at) for at in anchors])
+
+    def is_cell(self, cell: int) -> bool:
+        return 0 <= cell < self.sight.length
 
     def _token(self, cell: int) -> Grid:
         """One-hot."""
@@ -91,13 +85,11 @@ class Look:
         sizes += [len(modules)] + [len(self.characters)] * len(cells)
         blocks = np.split(kernel, np.cumsum(sizes)[:-1])
         names = [module.name for module in modules]
-        parts = [
-            self.encoded(cell).times(block) for cell, block in zip(cells, blocks, strict=False)
-        ]
-        parts.append(constant(blocks[len(cells)][names.index(self.sight.module)]))
+        seen = [self.encoded(cell) @ block for cell, block in zip(cells, blocks, strict=False)]
+        known = bias + sum(seen) + blocks[len(cells)][names.index(self.sight.module)]
         values = zip(cells, blocks[len(cells) + 1 :], strict=True)
-        parts += [self._token(cell).times(block) for cell, block in values]
-        layers = [total([*parts, constant(bias)]).relu()]
+        tokens = [self._token(cell).times(block) for cell, block in values]
+        layers = [total([*tokens, constant(known)]).relu()]
         for layer in self.network.hidden[1:]:
             layers.append(_dense(layer, layers[-1]).relu())
         return layers

@@ -21,13 +21,11 @@ from main_jax.programs.cases import (
     permitted_by,
     sizes_of,
     smallest_lead,
-    split,
     unknowns_that_count,
     views_of,
 )
 from main_jax.programs.certificate import Certificate
 from main_jax.programs.extract import forbidden
-from main_jax.programs.grids import Grid, bounded_products, products
 from main_jax.programs.inputs import random_inputs
 from main_jax.programs.look import Look, Network
 from main_jax.programs.program import Program
@@ -36,8 +34,8 @@ from main_jax.programs.sights import LONGEST, Sight, sights
 from main_jax.programs.traces import Views, record
 from main_jax.programs.vocabulary import MODULE, head_names
 
-CASES_AT_ONCE, MOST_CASES = 100_000, 10_000_000  # values of the unknowns of one sight, together
-CLEAR = 0.5  # a lead that no rounding threatens
+VIEW = "no_tape_values"  # of tokens around heads, there are too many
+MOST_CASES = 100_000  # values of the unknowns of one sight, together
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,8 +78,8 @@ class NetworkProof:
 
 def prove_network(agent: Agent, params, certificate: Certificate) -> NetworkProof:
     """A UserError if there are too many cases, or if the first step is none of the program's."""
-    if not windows.applies_to(agent) or agent.view != "blind_start":
-        raise UserError("a network can be proved with encoder=local, reach=near, view=blind_start")
+    if not windows.applies_to(agent) or agent.view != VIEW:
+        raise UserError(f"a network can be proved with encoder=local, reach=near, view={VIEW}")
     _check_first_steps(agent, params, certificate)
     network, seen = Network(agent, params), sights(certificate)
     parts = [margins(network, sight, certificate.program) for sight in seen]
@@ -103,24 +101,19 @@ def margins(network: Network, sight: Sight, program: Program) -> Margins:
     count = np.prod(shape, dtype=float)
     if count > MOST_CASES:
         raise UserError(f"a sight has {count:,.0f} cases; {MOST_CASES:,} are the most")
-    if count > CASES_AT_ONCE:
-        parts = split(sight, unknowns[0])
-        return Margins.least([margins(network, part, program) for part in parts])
     look, views = Look(network, sight), views_of(network.task, sight, unknowns)
     choices = network.agent.game.choices
     numbers = {name: number for number, name in enumerate(choices)}
     permitted = permitted_by(program, MODULE, views, numbers)
     logits = everywhere(look.module_logits, unknowns, shape).reshape(views.count, -1)
     moves = permitted[:, : choices.index(HALT)].any(axis=1)
-    queries = [Grid(unknowns, everywhere(query, unknowns, shape)) for query in look.queries]
-    leads = [
-        _head_lead(look, query, permitted_head, moves)
-        for query, permitted_head in zip(
-            queries, _cells_permitted(look, program, views), strict=True
-        )
-    ]
+    cells = np.array([look.encoded(cell) for cell in look.options]).T
+    leads = []
+    for query, where in zip(look.queries, _cells_permitted(look, program, views), strict=True):
+        of_cells = everywhere(query, unknowns, shape).reshape(views.count, -1) @ cells
+        leads.append(smallest_lead(of_cells[moves], where[moves]))
     return Margins(
-        module=smallest_lead(logits, logits, permitted),
+        module=smallest_lead(logits, permitted),
         heads=min(leads),
         cases=views.count,
         rounding_error=rounding_error(look),
@@ -131,14 +124,3 @@ def _cells_permitted(look: Look, program: Program, views: Views) -> list[np.ndar
     numbers = cells_by_place(look.sight, look.options)
     heads = head_names(program.task)
     return [permitted_by(program, head, views, numbers)[:, : len(look.options)] for head in heads]
-
-
-def _head_lead(look: Look, query: Grid, permitted: np.ndarray, moves: np.ndarray) -> float:
-    """Exactly, where bounds that are quick to have do not suffice."""
-    for way in (bounded_products, products):
-        found = [way(query, look.encoded(cell)) for cell in look.options]
-        least, most = (np.stack([pair[i].ravel() for pair in found], axis=1) for i in (0, 1))
-        lead = smallest_lead(least[moves], most[moves], permitted[moves])
-        if lead > CLEAR:
-            break
-    return lead

@@ -36,7 +36,7 @@ def study_network(agent: Agent, params, folder: Path) -> NetworkResult:
 def _study(agent: Agent, params) -> NetworkResult:
     begin, found = time.process_time(), {}
     try:
-        verdict = judge(extract(agent, params, every_head=True))
+        verdict = judge(extract(agent, params, every_step=True))
         if verdict.certificate is None:
             raise UserError(f"the program is {verdict.answer}")
         proof = prove_network(agent, params, verdict.certificate)

@@ -7,7 +7,7 @@ are carried through the layers side by side.
 
 import numpy as np
 
-from main_jax.programs.grids import Grid, constant, total
+from main_jax.programs.grids import Grid
 from main_jax.programs.look import Look
 
 UNIT = 2.0**-24
@@ -23,7 +23,7 @@ def rounding_error(look: Look) -> float:
     for layer, query in zip(look.network.queries, look.queries, strict=True):
         greatest, query_error = _greatest(query), _through(layer, hidden[-1], error)
         for cell in look.options:
-            size, cell_error = _greatest(look.encoded(cell)), _cell_error(look, cell)
+            size, cell_error = look.encoded(cell), _cell_error(look, cell)
             most = greatest @ size * _relative(len(size)) + greatest @ cell_error
             errors.append(most + query_error @ (size + cell_error))
     return 2 * float(max(np.max(error) for error in errors))
@@ -33,15 +33,11 @@ def _cell_error(look: Look, cell: int) -> np.ndarray:
     """Of an encoded cell that there is."""
     first, second = look.network.convolutions
     size, error = np.abs(second["bias"]), np.zeros(second["bias"].shape)
-    for k, kernel in enumerate(np.abs(second["kernel"])):
-        beside = cell + k - 1
-        if look.sight.cells[beside].characters:
-            parts = [
-                look.convolved(beside + j - 1, 0).times(weights)
-                for j, weights in enumerate(np.abs(first["kernel"]))
-            ]
-            sums = _greatest(total([*parts, constant(np.abs(first["bias"]))]))
-            size = size + _greatest(look.convolved(beside, 1)) @ kernel
+    for k, kernel in zip((-1, 0, 1), np.abs(second["kernel"]), strict=True):
+        if look.is_cell(cell + k):
+            rows = [look.convolved(cell + k + j, 0) for j in (-1, 0, 1)]
+            sums = np.einsum("kc,kcd->d", rows, np.abs(first["kernel"])) + np.abs(first["bias"])
+            size = size + look.convolved(cell + k, 1) @ kernel
             error = error + _relative(3 * first["kernel"].shape[1]) * sums @ kernel
     return error + _relative(3 * len(size)) * (size + error)
 
@@ -50,7 +46,7 @@ def _first_hidden_error(look: Look) -> np.ndarray:
     """ξ is exact; of it, one module and one token for each head count."""
     layer, cells = look.network.hidden[0], list(look.sight.heads.values())
     kernel = np.abs(layer["kernel"])
-    sizes = np.concatenate([_greatest(look.encoded(cell)) for cell in cells])
+    sizes = np.concatenate([look.encoded(cell) for cell in cells])
     errors = np.concatenate([_cell_error(look, cell) for cell in cells])
     past = kernel[len(sizes) :].max(axis=0) * (1 + len(cells))
     size = sizes @ kernel[: len(sizes)] + past + np.abs(layer["bias"])

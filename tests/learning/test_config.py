@@ -6,7 +6,7 @@ import runpy
 import pytest
 
 from main_jax import parallel
-from main_jax.config import PAPER_CONTROLLER_ENTROPY_COST, base_config, with_defaults
+from main_jax.config import base_config, with_defaults
 from main_jax.errors import UserError
 from main_jax.learning.config_check import validate_config, validate_devices, validate_runtime
 from tests.helpers import ROOT
@@ -135,7 +135,7 @@ def test_paper_variant_of_every_task(task):
     assert not config.stop_when_solved and not config.sharpen_timesteps and not config.restart_after
     # Where cells pay in their turn alone, as in add, what it takes to try things is the task's own.
     own = get_config().entropy_cost
-    assert config.entropy_cost == (own if task == "add" else PAPER_CONTROLLER_ENTROPY_COST) != 0.06
+    assert config.entropy_cost == (own if task == "add" else 0.12) != 0.06
     assert get_config().runtime == "fused" and config.is_locked
     with pytest.raises(UserError, match="no variant 'papr'.*paper"):
         get_config("papr")

@@ -121,21 +121,26 @@ def test_fresh_inputs_are_of_every_length():
 
 
 class BeginsByLength(ByHand):
-    """Has read_2 elsewhere in the first step if there is but one digit."""
+    """Sums, but not in the first step: then, if there is but one digit, read_2 is elsewhere."""
 
     def apply(self, params, context):
         output = super().apply(params, context)
         landmark, first = context.sigma[:, :, 0], ~context.sigma[:, :, -1].any(axis=1)
+        identity, total = self.choices.index("Identity"), self.choices.index("Sum")
+        identities = output.module_logits[:, identity]
+        summing = output.module_logits.at[:, identity].set(0.0).at[:, total].set(identities)
+        module_logits = jnp.where(first[:, None], output.module_logits, summing)
         n = landmark.argmax(axis=1)
         begin = 100.0 * jax.nn.one_hot(jnp.where(n == 1, 0, n), landmark.shape[1])
         moved = jnp.where(first[:, None], begin, output.head_logits[:, 1])
-        return output.replace(head_logits=output.head_logits.at[:, 1].set(moved))
+        head_logits = output.head_logits.at[:, 1].set(moved)
+        return output.replace(module_logits=module_logits, head_logits=head_logits)
 
 
 def test_a_first_step_may_depend_on_landmarks():
     agent = agent_by_hand("copy")
     agent = dataclasses.replace(agent, controller=BeginsByLength(agent.game.choices))
-    program = extract(agent, None, every_head=True)
+    program = extract(agent, None, every_step=True)
     first, second = program.rules["read_2"][:2]
     assert Condition(First()) in first.guard and len(first.guard) == 2
     assert second.guard == (Condition(First()),)
@@ -160,4 +165,5 @@ def test_a_head_that_may_go_anywhere_is_not_spoken_of():
     agent = dataclasses.replace(agent, controller=BothAtWrite(agent.game.choices))
     program = extract(agent, None)
     assert program.rules["read_2"] == (Rule((), (ANYWHERE,)),)
+    assert extract(agent, None, every_step=True) == program
     assert "read_2" not in program_text(program).replace("read_2: anywhere", "")

@@ -14,11 +14,11 @@ from main_jax.learning.checkpoint import load_controller
 from main_jax.programs import sights as sights_module
 from main_jax.programs.extract import extract
 from main_jax.programs.facts import ORIGINAL, N, Region, term
-from main_jax.programs.grids import Grid, bounded_products, products
+from main_jax.programs.grids import Grid
 from main_jax.programs.inputs import random_inputs
 from main_jax.programs.interpreter import run
 from main_jax.programs.look import Look, Network
-from main_jax.programs.network import Margins, NetworkProof, margins, prove_network
+from main_jax.programs.network import VIEW, Margins, NetworkProof, margins, prove_network
 from main_jax.programs.phases import snapshots
 from main_jax.programs.program import Rule
 from main_jax.programs.rounding import rounding_error
@@ -79,7 +79,7 @@ def at(grid, sight, snapshot):
 
 def test_grids_hold_what_the_network_says(reverse):
     """Of every state of a run: logits of modules and cells, but for float32's rounding."""
-    agent = small_agent(task="reverse")
+    agent = small_agent(task="reverse", view=VIEW)
     params = small_params(agent)
     params = jax.tree.map(lambda x: x + 0.1, params)  # biases too
     network, lookout = Network(agent, params), _Lookout(reverse)
@@ -97,7 +97,7 @@ def test_grids_hold_what_the_network_says(reverse):
         assert set(look.options) == set(np.flatnonzero(output.head_logits[0, 0] > MASKED_LOGIT))
         for number, query in enumerate(look.queries):
             for cell in look.options:
-                logit = at(query, sight, snapshot) @ at(look.encoded(cell), sight, snapshot)
+                logit = at(query, sight, snapshot) @ look.encoded(cell)
                 found = output.head_logits[0, number, cell] / factor
                 np.testing.assert_allclose(logit, found, atol=error)
 
@@ -124,21 +124,9 @@ def test_sights_that_are_not_all_are_refused(reverse, monkeypatch):
         sights(reverse)
 
 
-def test_products_are_least_and_greatest_over_what_only_one_side_depends_on():
-    random = np.random.default_rng(0)
-    left = Grid(("a", "b"), random.normal(size=(2, 3, 4)))
-    right = Grid(("b", "c"), random.normal(size=(3, 5, 4)))
-    every = np.einsum("abx,bcx->abc", left.values, right.values)
-    least, most = products(left, right)
-    np.testing.assert_allclose(least, every.min(axis=2))
-    np.testing.assert_allclose(most, every.max(axis=2))
-    low, high = bounded_products(left, right)
-    assert (low <= least + 1e-12).all() and (high >= most - 1e-12).all()
-
-
 def test_a_network_that_differs_from_its_program_is_refused(reverse):
     """Random weights do not reverse: somewhere, what the program forbids leads."""
-    agent = small_agent(task="reverse")
+    agent = small_agent(task="reverse", view=VIEW)
     network = Network(agent, small_params(agent))
     found = []
     for phase, snapshot in states_of(reverse, "7"):
@@ -154,7 +142,7 @@ def test_a_network_that_is_proved_and_the_same_with_one_weight_changed_until_it_
     (folder, *_) = sorted((ROOT / "results" / "networks").glob("reverse*/controller.msgpack"))
     controller = load_controller(str(folder))
     agent, params = controller.agent, controller.params
-    certificate = judge(extract(agent, params, every_head=True)).certificate
+    certificate = judge(extract(agent, params, every_step=True)).certificate
     assert prove_network(agent, params, certificate).holds
     texts, change = random_inputs(agent.task, 12, 30, random.Random(0)), 1.0
     while record(agent, params, texts)[1].all():

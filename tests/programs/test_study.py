@@ -44,14 +44,14 @@ def test_what_is_known_is_not_done_again_unless_the_code_has_changed(attempts, t
 def test_networks_that_are_proved_and_such_as_are_not(monkeypatch, tmp_path):
     agent, least = agent_by_hand("reverse"), Margins(3.0, 2.0, 1234, 0.5)
     program = PROGRAMS["reverse"]()
-    monkeypatch.setattr(network_study, "extract", lambda *_, every_head: program)
+    monkeypatch.setattr(network_study, "extract", lambda *_, every_step: program)
     found = {}
     for name, margins in (("sure", least), ("unsure", dataclasses.replace(least, heads=0.4))):
         proof = NetworkProof(7, margins)
         monkeypatch.setattr(network_study, "prove_network", lambda *_, proof=proof: proof)
         found[name] = study_network(agent, None, tmp_path / name)
     wrong = program.replaced("write_1", [rule("write_1+1")])
-    monkeypatch.setattr(network_study, "extract", lambda *_, every_head: wrong)
+    monkeypatch.setattr(network_study, "extract", lambda *_, every_step: wrong)
     found["wrong"] = study_network(agent, None, tmp_path / "wrong")
     assert [result.proved for result in found.values()] == [True, False, False]
     lines = network_table(found).splitlines()[2:]
