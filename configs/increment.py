@@ -1,6 +1,6 @@
 """Config of the increment task."""
 
-from main_jax.config import walk_config, variant_of
+from main_jax.config import variant_of, walk_config
 
 
 def get_config(variant=""):

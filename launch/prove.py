@@ -55,20 +55,15 @@ def _prove(out: Path | None) -> str:
 
 def _prove_network() -> str:
     from main_jax.learning.checkpoint import load_controller
-    from main_jax.programs.extract import extract
-    from main_jax.programs.network import prove_network
+    from main_jax.programs.network_verdict import judge_network
     from main_jax.programs.printer import program_text
-    from main_jax.programs.verdict import judge
 
     controller = load_controller(NETWORK.value)
-    program = extract(controller.agent, controller.params, every_step=True)
-    verdict = judge(program)
-    if verdict.certificate is None:
-        _print_verdict(verdict)
-        return verdict.answer
-    proof = prove_network(controller.agent, controller.params, verdict.certificate)
-    answer = "proved" if proof.holds else "not proved"
-    print(f"{answer}\n{proof}\n{program_text(program)}")
+    verdict = judge_network(controller.agent, controller.params)
+    answer = "proved" if verdict.proved else "not proved"
+    print(f"{answer}\n{verdict}")
+    if verdict.program:
+        print(program_text(verdict.program))
     return answer
 
 

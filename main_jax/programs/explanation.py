@@ -32,37 +32,41 @@ from main_jax.programs.vocabulary import (
 )
 
 ANYWHERE_COST = 4.0
+# Which heads may go anywhere: those that the module ignores, those that no module reads, or none
+IGNORED, UNREAD, NONE = FREE = ("ignored", "unread", "none")
 
 
 class NoProgram(UserError):
     """No short list of rules explains what the controller does."""
 
 
-def explain(
-    game: Game, views: Views, every_step: bool = False, hopeless: set | None = None
-) -> Program:
-    """Without speaking of heads that no module ever reads, if that can be.
+def explain(game: Game, views: Views, free: str = IGNORED, hopeless: set | None = None) -> Program:
+    """With rules for all heads but those that are free to go anywhere.
 
-    They may then go anywhere, as may others while a module that ignores them is called, unless a
-    rule speaks of them, or every step is asked for. If that fails, all go where rules say. What has
-    failed is added to `hopeless`, and not tried there again: with more to explain, it would.
+    No rule speaks of heads that no module ever reads, if that can be; others are free while a
+    module that ignores them is called, unless a rule speaks of them. If that fails, all go where
+    rules say. What has failed is added to `hopeless`, and not tried there again: with more to
+    explain, it would.
     """
     hopeless = set() if hopeless is None else hopeless
     names, ignores = game.choices, ignored_heads(game.task)
     called = {names[module] for module in np.unique(views.chosen)} - {HALT}
     heads = head_names(game.task)
-    used = [h for h in heads if not all(h in ignores[name] for name in called)]
+    unread = [h for h in heads if all(h in ignores[name] for name in called)]
+    used = heads if free == NONE else [h for h in heads if h not in unread]
     by = functools.partial(_Explanation, game, views, hopeless, sorted(called))
-    free = [] if every_step else heads
+    ignored = heads if free == IGNORED else []
     try:
-        program = by(used, free).program()
+        program = by(used, ignored).program()
     except NoProgram:
         if used == heads:
             raise
         return by(heads, []).program()
     tied = _free_and_spoken_of(program)
     try:
-        return by(used, [head for head in free if head not in tied]).program() if tied else program
+        return (
+            by(used, [head for head in ignored if head not in tied]).program() if tied else program
+        )
     except NoProgram:
         return program
 

@@ -15,7 +15,7 @@ from main_jax.controller.agent import Agent
 from main_jax.environment.game import HALT
 from main_jax.errors import UserError
 from main_jax.programs.counterexample import find_counterexample
-from main_jax.programs.explanation import NoProgram, explain
+from main_jax.programs.explanation import IGNORED, NoProgram, explain
 from main_jax.programs.inputs import fresh_inputs, training_inputs
 from main_jax.programs.open_choices import short_texts, with_what_spoils
 from main_jax.programs.program import Program
@@ -45,13 +45,12 @@ class Comparison:
 
 
 def extract(
-    agent: Agent, params, batches: list[list[str]] | None = None, every_step: bool = False
+    agent: Agent, params, batches: list[list[str]] | None = None, free: str = IGNORED
 ) -> Program:
     """The program of a controller that halts by itself, by what it does on batches of inputs.
 
     Where none are given, they are those on which it can be seen at its best and at its worst, and
-    more of them where a program needs it. Of heads that no module reads it says nothing, and, unless
-    every step is asked for, of others while the module that is called does not read them.
+    more of them where a program needs it. Of heads that are `free` it says nothing.
     """
     if not agent.game.can_halt:
         raise UserError("a program needs a controller that halts by itself: halting=learned")
@@ -60,7 +59,7 @@ def extract(
     sample = seen.take(np.sort(chosen))
     hopeless = set()
     for number in range(MAX_ROUNDS):
-        program = explain(agent.game, sample, every_step, hopeless)
+        program = explain(agent.game, sample, free, hopeless)
         news = _some(seen.take(forbidden(program, seen)))
         if not news.count and batches is None:
             found = _news(agent, params, program, number)

@@ -43,7 +43,7 @@ class Look:
     # Cells
 
     def encoded(self, cell: int) -> np.ndarray:  # f64[channels]
-        """E of a cell, from the cells up to RECEPTIVE_FIELD away; no token is among what it sees."""
+        """E of a cell, from the anchors up to RECEPTIVE_FIELD away, and from no tokens."""
         return self.convolved(cell, RECEPTIVE_FIELD)
 
     def convolved(self, cell: int, depth: int) -> np.ndarray:

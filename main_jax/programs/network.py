@@ -30,7 +30,7 @@ from main_jax.programs.inputs import random_inputs
 from main_jax.programs.look import Look, Network
 from main_jax.programs.program import Program
 from main_jax.programs.rounding import rounding_error
-from main_jax.programs.sights import LONGEST, Sight, sights
+from main_jax.programs.sights import LONGEST, NotShown, Sight, sights
 from main_jax.programs.traces import Views, record
 from main_jax.programs.vocabulary import MODULE, head_names
 
@@ -76,10 +76,13 @@ class NetworkProof:
         )
 
 
-def prove_network(agent: Agent, params, certificate: Certificate) -> NetworkProof:
-    """A UserError if there are too many cases, or if the first step is none of the program's."""
+def check_provable(agent: Agent) -> None:
     if not windows.applies_to(agent) or agent.view != VIEW:
         raise UserError(f"a network can be proved with encoder=local, reach=near, view={VIEW}")
+
+
+def prove_network(agent: Agent, params, certificate: Certificate) -> NetworkProof:
+    """NotShown if there are too many cases, or if the first step is none of the program's."""
     _check_first_steps(agent, params, certificate)
     network, seen = Network(agent, params), sights(certificate)
     parts = [margins(network, sight, certificate.program) for sight in seen]
@@ -92,7 +95,7 @@ def _check_first_steps(agent: Agent, params, certificate: Certificate) -> None:
     texts = [text for n in lengths for text in random_inputs(agent.task, n, 1, randomness)]
     views = record(agent, params, texts)[0]
     if forbidden(certificate.program, views.take(views.module < 0)).any():
-        raise UserError("the network's first step is not that of the program")
+        raise NotShown("the network's first step is not that of the program")
 
 
 def margins(network: Network, sight: Sight, program: Program) -> Margins:
@@ -100,7 +103,7 @@ def margins(network: Network, sight: Sight, program: Program) -> Margins:
     shape = [sizes[unknown] for unknown in unknowns]
     count = np.prod(shape, dtype=float)
     if count > MOST_CASES:
-        raise UserError(f"a sight has {count:,.0f} cases; {MOST_CASES:,} are the most")
+        raise NotShown(f"a sight has {count:,.0f} cases; {MOST_CASES:,} are the most")
     look, views = Look(network, sight), views_of(network.task, sight, unknowns)
     choices = network.agent.game.choices
     numbers = {name: number for number, name in enumerate(choices)}

@@ -5,11 +5,8 @@ import time
 from pathlib import Path
 
 from main_jax.controller.agent import Agent
-from main_jax.errors import UserError
-from main_jax.programs.extract import extract
-from main_jax.programs.network import prove_network
+from main_jax.programs.network_verdict import judge_network
 from main_jax.programs.study import remembered, version
-from main_jax.programs.verdict import judge
 
 NETWORK_FILE = "network.json"
 
@@ -34,21 +31,14 @@ def study_network(agent: Agent, params, folder: Path) -> NetworkResult:
 
 
 def _study(agent: Agent, params) -> NetworkResult:
-    begin, found = time.process_time(), {}
-    try:
-        verdict = judge(extract(agent, params, every_step=True))
-        if verdict.certificate is None:
-            raise UserError(f"the program is {verdict.answer}")
-        proof = prove_network(agent, params, verdict.certificate)
-        proved, why, found = proof.holds, str(proof), dataclasses.asdict(proof.least)
-        sights = proof.sights
-    except UserError as problem:
-        proved, why, sights = False, str(problem), 0
+    begin = time.process_time()
+    verdict = judge_network(agent, params)
+    found = dataclasses.asdict(verdict.proof.least) if verdict.proof else {}
     return NetworkResult(
         task=agent.task.name,
-        proved=proved,
-        why=why,
-        sights=sights,
+        proved=verdict.proved,
+        why=str(verdict),
+        sights=verdict.proof.sights if verdict.proof else 0,
         cases=found.get("cases", 0),
         module=found.get("module", 0.0),
         heads=found.get("heads", 0.0),

@@ -39,6 +39,10 @@ LONGEST = 40  # digits of inputs on short tapes
 FAR, FAR_APART = SIGHT + 1, 2 * SIGHT + 1  # distances that need not be told apart, of two kinds
 
 
+class NotShown(UserError):
+    """Nothing is wrong that one could mend: of this network it cannot be shown."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Content:
     """What a cell holds: by the value of an unknown, from 0 to the number of characters - 1."""
@@ -57,7 +61,7 @@ class Sight:
 
 
 def sights(certificate: Certificate) -> list[Sight]:
-    """Every one that a run can come to, once; a UserError if they cannot be shown to be all."""
+    """Every one that a run can come to, once; NotShown if they cannot be shown to be all."""
     if not isinstance(certificate.specification, Pointwise):
         raise UserError("sights are known of tasks whose outputs each depend on a few digits only")
     lookout = _Lookout(certificate)
@@ -128,7 +132,7 @@ class _Lookout:
                 same.append(value == at if -far < at < far else beyond)
             solver.add(no(both(*same)))
         if solver.check() != UNSAT:
-            raise UserError(f"there may be more to see after {phase} than on short tapes")
+            raise NotShown(f"there may be more to see after {phase} than on short tapes")
 
     def _snapshot(self, found: dict[str, int]) -> Snapshot:
         """With an input of zeros: which digits there are makes no difference to a sight."""

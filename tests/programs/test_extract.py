@@ -11,6 +11,7 @@ from main_jax.environment.tasks import TASKS
 from main_jax.errors import UserError
 from main_jax.programs import extract as extraction
 from main_jax.programs import traces
+from main_jax.programs.explanation import UNREAD
 from main_jax.programs.extract import compare, extract, forbidden
 from main_jax.programs.inputs import fresh_inputs
 from main_jax.programs.interpreter import run
@@ -140,7 +141,7 @@ class BeginsByLength(ByHand):
 def test_a_first_step_may_depend_on_landmarks():
     agent = agent_by_hand("copy")
     agent = dataclasses.replace(agent, controller=BeginsByLength(agent.game.choices))
-    program = extract(agent, None, every_step=True)
+    program = extract(agent, None, free=UNREAD)
     first, second = program.rules["read_2"][:2]
     assert Condition(First()) in first.guard and len(first.guard) == 2
     assert second.guard == (Condition(First()),)
@@ -165,5 +166,5 @@ def test_a_head_that_may_go_anywhere_is_not_spoken_of():
     agent = dataclasses.replace(agent, controller=BothAtWrite(agent.game.choices))
     program = extract(agent, None)
     assert program.rules["read_2"] == (Rule((), (ANYWHERE,)),)
-    assert extract(agent, None, every_step=True) == program
+    assert extract(agent, None, free=UNREAD) == program
     assert "read_2" not in program_text(program).replace("read_2: anywhere", "")

@@ -12,13 +12,12 @@ from main_jax.controller.network import MASKED_LOGIT, surety
 from main_jax.errors import UserError
 from main_jax.learning.checkpoint import load_controller
 from main_jax.programs import sights as sights_module
-from main_jax.programs.extract import extract
 from main_jax.programs.facts import ORIGINAL, N, Region, term
-from main_jax.programs.grids import Grid
 from main_jax.programs.inputs import random_inputs
 from main_jax.programs.interpreter import run
 from main_jax.programs.look import Look, Network
 from main_jax.programs.network import VIEW, Margins, NetworkProof, margins, prove_network
+from main_jax.programs.network_verdict import judge_network
 from main_jax.programs.phases import snapshots
 from main_jax.programs.program import Rule
 from main_jax.programs.rounding import rounding_error
@@ -137,17 +136,24 @@ def test_a_network_that_differs_from_its_program_is_refused(reverse):
     assert not NetworkProof(1, least).holds
 
 
+def test_what_no_proof_is_made_for_is_refused():
+    for agent in (small_agent(task="reverse"), small_agent(task="reverse", encoder="attention")):
+        with pytest.raises(UserError, match="view=no_tape_values"):
+            judge_network(agent, None)
+
+
 @pytest.mark.slow
 def test_a_network_that_is_proved_and_the_same_with_one_weight_changed_until_it_errs():
     (folder, *_) = sorted((ROOT / "results" / "networks").glob("reverse*/controller.msgpack"))
     controller = load_controller(str(folder))
     agent, params = controller.agent, controller.params
-    certificate = judge(extract(agent, params, every_step=True)).certificate
-    assert prove_network(agent, params, certificate).holds
+    found = judge_network(agent, params)
+    assert found.proved
     texts, change = random_inputs(agent.task, 12, 30, random.Random(0)), 1.0
     while record(agent, params, texts)[1].all():
         params = with_less_halting(params, change)  # which leaves the first step as it was
         change *= 2
+    certificate = judge(found.program).certificate
     assert not prove_network(agent, params, certificate).holds
 
 
