@@ -33,7 +33,7 @@ from main_jax.programs.vocabulary import (
 
 ANYWHERE_COST = 4.0
 # Which heads may go anywhere: those that the module ignores, those that no module reads, or none
-IGNORED, UNREAD, NONE = FREE = ("ignored", "unread", "none")
+IGNORED, UNREAD, NONE = ("ignored", "unread", "none")
 
 
 class NoProgram(UserError):
@@ -63,10 +63,10 @@ def explain(game: Game, views: Views, free: str = IGNORED, hopeless: set | None 
             raise
         return by(heads, []).program()
     tied = _free_and_spoken_of(program)
+    if not tied:
+        return program
     try:
-        return (
-            by(used, [head for head in ignored if head not in tied]).program() if tied else program
-        )
+        return by(used, [head for head in ignored if head not in tied]).program()
     except NoProgram:
         return program
 
