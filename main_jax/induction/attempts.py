@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ml_collections import ConfigDict
 
-from main_jax.config import base_config, two_read_config
+from main_jax.config import base_config, two_read_config, walk_config
 from main_jax.controller.saved import SavedController
 from main_jax.environment.task import LONG_OPERANDS
 from main_jax.evaluation.solve import solve
@@ -35,6 +35,7 @@ class Setting:
 
 def _settings() -> dict[str, Setting]:
     return {
+        "walk": Setting("walk", walk_config(), 1_500_000),
         "one read": Setting("one read", base_config(), 2_500_000),
         "two reads": Setting("two reads", two_read_config(), 4_000_000),
     }

@@ -33,8 +33,8 @@ def outcome(number, in_training=0, in_choosing=0):
 @pytest.mark.parametrize(
     ("name", "first", "steps_per_digit", "extra_steps"),
     [
-        ("copy", "one_read-0", 1.5, 3),
-        ("caesar", "one_read-0", 1.5, 3),
+        ("copy", "walk-0", 1.5, 3),
+        ("caesar", "walk-0", 1.5, 3),
         ("add", "two_reads-0", 1.5, 4),
         ("interleave", "two_reads-0", 3.0, 3),
     ],
@@ -42,14 +42,14 @@ def outcome(number, in_training=0, in_choosing=0):
 def test_attempts_and_their_configs(tmp_path, name, first, steps_per_digit, extra_steps):
     given = given_of(tmp_path, name, lengths=range(1, 6), each=20)
     tried = list(attempts.all_attempts(given.form, 3))
-    assert tried[0].name == first and len({attempt.name for attempt in tried}) == 6
-    assert {attempt.seed for attempt in tried[:2]} == {0}
+    assert tried[0].name == first and len({attempt.name for attempt in tried}) == 9
+    assert {attempt.seed for attempt in tried[:3]} == {0}
     for attempt in tried:
         config = attempts.config_of(attempt, given.form, given.parts)
         validate_config(config)
         assert config.max_difficulty == max(map(given.form.length, given.parts.training))
         assert (config.steps_per_digit, config.extra_steps) == (steps_per_digit, extra_steps)
-    assert tried[0].timesteps < tried[2].timesteps < tried[4].timesteps
+    assert tried[0].timesteps < tried[3].timesteps < tried[6].timesteps
 
 
 FLAWLESS, LONG = Candidate(PROGRAMS["copy"](), 0, []), Candidate(PROGRAMS["add"](), 0, [])
