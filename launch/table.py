@@ -27,7 +27,7 @@ README = flags.DEFINE_string("readme", None, "A Markdown file whose short table 
 PAGE = flags.DEFINE_string("page", None, "A Markdown file whose whole table is made anew.")
 # As the markers in these files call it
 MAKERS = {"ours": "launch/table.py", "paper": "launch/table.py --protocol=paper"}
-RUN = flags.DEFINE_string("run", None, "Only this run, here and now: protocol/task/row/seed.")
+RUN = flags.DEFINE_string("run", None, "Only these runs, here and now: protocol/task/row/seed,…")
 
 
 def main(arguments):
@@ -47,9 +47,10 @@ def main(arguments):
         return table.run_config(name, cli.load_config(path))
 
     if RUN.value:
-        name = table.RunName.parse(RUN.value)
-        config = table.limited(name, config_of(name), results)
-        return table.perform(name, config, results, workdirs)
+        for name in table.parse_batch(RUN.value):
+            config = table.limited(name, config_of(name), results)
+            table.perform(name, config, results, workdirs)
+        return
     # One row after the other, because the full one says how long the others may take.
     rows = sorted(
         ROWS.value or table.rows_of(PROTOCOL.value), key=lambda row: row != table.FULL_ROW
@@ -79,7 +80,7 @@ def main(arguments):
     if PAGE.value:
         replace_section(Path(PAGE.value), maker, report)
     if failures:
-        cli.fail(f"{failures} runs failed; see {workdirs}/logs", code=1)
+        cli.fail(f"{failures} batches of runs failed; see {workdirs}/logs", code=1)
 
 
 if __name__ == "__main__":

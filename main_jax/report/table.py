@@ -45,6 +45,7 @@ TEST_SEED = 2
 # Inputs by length; fewer of the longest, which alone would take as long as training.
 REPORTED_INPUTS = {10: 100, 20: 100, 100: 100, 1000: 20}
 ADVERSARIAL = (100,)  # lengths
+RUNS_A_PROCESS = 5
 RESULT_FIELDS = (
     *("task", "row", "seed", "timesteps", "best"),
     *("final", "every_short_input", "adversarial"),
@@ -64,7 +65,7 @@ class RunName:
     seed: int
 
     def __str__(self):
-        return f"{self.protocol}/{self.task}/{self.row}/{self.seed}"
+        return f"{self.cell}/{self.seed}"
 
     @classmethod
     def parse(cls, text: str) -> "RunName":
@@ -76,8 +77,34 @@ class RunName:
                 raise UserError(f"run {text!r}: {part!r} is none of {', '.join(known)}")
         return cls(*parts[:3], int(parts[3]))
 
+    @property
+    def cell(self) -> str:
+        return f"{self.protocol}/{self.task}/{self.row}"
+
     def result_path(self, results: Path) -> Path:
         return results / self.protocol / f"{self.task}-{self.row}-{self.seed}.json"
+
+
+def batches(names: list[RunName]) -> dict[str, list[RunName]]:
+    """Runs that one process performs in turn, by the text that means them all.
+
+    They are of one cell, for these share what was traced and compiled: a third of a short run.
+    """
+    cells = {}
+    for name in names:
+        cells.setdefault(name.cell, []).append(name)
+    longest = max(map(len, cells.values()), default=0)
+    return {
+        f"{cell}/{','.join(str(name.seed) for name in batch)}": batch
+        for start in range(0, longest, RUNS_A_PROCESS)
+        for cell, of_cell in cells.items()
+        if (batch := of_cell[start : start + RUNS_A_PROCESS])
+    }
+
+
+def parse_batch(text: str) -> list[RunName]:
+    cell, _, seeds = text.rpartition("/")
+    return [RunName.parse(f"{cell}/{seed}") for seed in seeds.split(",")]
 
 
 def run_config(name: RunName, config: ConfigDict) -> ConfigDict:
@@ -172,13 +199,14 @@ def run_grid(
     script: str,
     environment: dict,
 ) -> int:
-    """Performs what has no result yet, with progress on stdout; returns how many runs failed."""
+    """Performs what has no result yet, with progress on stdout; returns how many batches failed."""
     missing = [name for name, config in configs.items() if not has_result(name, config, results)]
     tell(f"{len(configs) - len(missing)} of {len(configs)} runs are there")
     flags = (f"--results={results}", f"--workdirs={workdirs}")
-    commands = {name: [sys.executable, script, f"--run={name}", *flags] for name in missing}
+    batched = batches(missing)
+    commands = {text: [sys.executable, script, f"--run={text}", *flags] for text in batched}
     return perform_all(
-        commands, workdirs / "logs", environment, lambda name: _outcome(name, results)
+        commands, workdirs / "logs", environment, lambda text: _outcomes(batched[text], results)
     )
 
 
@@ -206,8 +234,11 @@ def has_result(name: RunName, config: ConfigDict, results: Path) -> bool:
     return before == allowed or result["timesteps"] < min(before, allowed)
 
 
-def _outcome(name: RunName, results: Path) -> str:
-    result = read_result(name.result_path(results))
+def _outcomes(names: list[RunName], results: Path) -> str:
+    return "; ".join(_outcome(read_result(name.result_path(results))) for name in names)
+
+
+def _outcome(result: dict) -> str:
     solved = {r["length"]: r["solved"] for r in result["final"] if r["policy"] == "greedy"}
     shown = " ".join(f"{length}:{count}" for length, count in solved.items())
     return f"{result['timesteps'] / 1e6:.2f}M timesteps, greedy {shown}"

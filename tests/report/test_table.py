@@ -85,6 +85,22 @@ def test_names_come_back_from_text():
             RunName.parse(text)
 
 
+def test_a_process_performs_some_runs_of_one_cell_and_every_run_has_its_turn():
+    names = [RunName("ours", t, "attention", seed) for seed in range(7) for t in ("copy", "add")]
+    found = table.batches(names)
+    assert list(found) == [
+        "ours/copy/attention/0,1,2,3,4",
+        "ours/add/attention/0,1,2,3,4",
+        "ours/copy/attention/5,6",
+        "ours/add/attention/5,6",
+    ]
+    assert sorted(map(str, names)) == sorted(
+        str(name) for batch in found.values() for name in batch
+    )
+    assert all(table.parse_batch(text) == batch for text, batch in found.items())
+    assert table.batches([]) == {}
+
+
 def test_every_cell_of_the_grid_has_a_valid_config_of_its_own():
     own = base_config()
     own.min_difficulty, own.restart_after = 3, 6_000_000  # as a task's own config may have it
@@ -274,10 +290,10 @@ def test_grid_skips_what_is_there_and_counts_failures(tmp_path, capsys):
     put_result(tmp_path, fake_result(NAMES[0], (1, 1, 1, 1)) | {"config": config})
     script = tmp_path / "always_fails.py"
     script.write_text("raise SystemExit(3)")
-    assert run_grid(configs, tmp_path, tmp_path / "runs", str(script), dict(os.environ)) == 2
+    assert run_grid(configs, tmp_path, tmp_path / "runs", str(script), dict(os.environ)) == 1
     output = capsys.readouterr().out
     assert "1 of 3 runs are there" in output
-    assert "ours/copy/attention/2 · failed with exit code 3" in output
+    assert "ours/copy/attention/1,2 · failed with exit code 3" in output
 
 
 def test_launcher_refuses_what_it_could_not_finish(tmp_path):
