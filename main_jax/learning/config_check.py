@@ -20,7 +20,7 @@ _POSITIVE = (
     *("min_difficulty", "success_window", "entropy_cost"),
     *("total_timesteps", "batch_size", "unroll_length", "learning_rate", "max_gradient_norm"),
     *("validate_every", "evaluate_every", "num_evaluation_inputs"),
-    *("updates_per_call", "checkpoint_every", "checkpoints_kept"),
+    *("updates_per_call", "checkpoint_every", "checkpoints_kept", "sharpen_at_most"),
     *("num_actors", "actor_batch_size", "num_learners"),
 )
 _NOT_NEGATIVE = (

@@ -6,7 +6,7 @@ An attempt goes through phases:
   commit   halting on a wrong tape ends the episode and costs much, until greedy actions are right
            on all validation inputs
   sharpen  no more bonuses, but a cost on doubt, at full step size: wrong actions become unlikely,
-           until sampled ones are right on many validation inputs
+           until sampled ones are right on many validation inputs; after too long, explores anew
   settle   the step size falls to nothing; then more inputs, greedy and sampled, tell whether the
            run is done, sharpens, commits anew, or starts over, for it does not halt on longer ones
 All pure functions; the training loop asks them.
@@ -146,7 +146,10 @@ def what_follows(
         return SHARPEN if all_solved("greedy", 5) else None
     if pace.phase == SHARPEN:
         lasted = has_lasted(pace, elapsed, config.sharpen_timesteps)
-        return SETTLE if lasted and all_solved("sample", 5) else None
+        if lasted and all_solved("sample", 5):
+            return SETTLE
+        # Without bonuses, a policy that is sure of what is wrong does not learn better.
+        return EXPLORE if has_lasted(pace, elapsed, config.sharpen_at_most) else None
     if not has_lasted(pace, elapsed, config.settle_timesteps):
         return None
     if not all_solved("greedy", 10):
