@@ -10,8 +10,9 @@ import functools
 
 import numpy as np
 
+from main_jax.controller.agent import Agent
 from main_jax.controller.network import NEAR, RECEPTIVE_FIELD
-from main_jax.environment.game import HALT, Game
+from main_jax.environment.game import HALT
 from main_jax.environment.task import Task
 from main_jax.errors import UserError
 from main_jax.programs.interpreter import ignored_heads
@@ -40,7 +41,9 @@ class NoProgram(UserError):
     """No short list of rules explains what the controller does."""
 
 
-def explain(game: Game, views: Views, free: str = IGNORED, hopeless: set | None = None) -> Program:
+def explain(
+    agent: Agent, views: Views, free: str = IGNORED, hopeless: set | None = None
+) -> Program:
     """With rules for all heads but those that are free to go anywhere.
 
     No rule speaks of heads that no module ever reads, if that can be; others are free while a
@@ -49,12 +52,12 @@ def explain(game: Game, views: Views, free: str = IGNORED, hopeless: set | None 
     explain, it would.
     """
     hopeless = set() if hopeless is None else hopeless
-    names, ignores = game.choices, ignored_heads(game.task)
+    names, ignores = agent.game.choices, ignored_heads(agent.task)
     called = {names[module] for module in np.unique(views.chosen)} - {HALT}
-    heads = head_names(game.task)
+    heads = head_names(agent.task)
     unread = [h for h in heads if all(h in ignores[name] for name in called)]
     used = heads if free == NONE else [h for h in heads if h not in unread]
-    by = functools.partial(_Explanation, game, views, hopeless, sorted(called))
+    by = functools.partial(_Explanation, agent, views, hopeless, sorted(called))
     ignored = heads if free == IGNORED else []
     try:
         program = by(used, ignored).program()
@@ -84,8 +87,9 @@ def _free_and_spoken_of(program: Program) -> set[str]:
 class _Explanation:
     """By rules that speak of some heads alone; those that a module ignores may be set free."""
 
-    def __init__(self, game: Game, views: Views, hopeless: set, called, spoken_of, free):
-        self.game, self.task, self.hopeless = game, game.task, hopeless
+    def __init__(self, agent: Agent, views: Views, hopeless: set, called, spoken_of, free):
+        self.game, self.task, self.hopeless = agent.game, agent.task, hopeless
+        self.view = agent.view
         self.spoken_of, self.called, self.free = spoken_of, called, free
         self._heads = (tuple(spoken_of), tuple(free))
         self.first, self.later = (views.take(w) for w in (views.module < 0, views.module >= 0))
@@ -127,7 +131,7 @@ class _Explanation:
         return _beginning_with(self._first_rules(head, options), rules)
 
     def _first_rules(self, choice: str, targets: Targets) -> tuple[Rule, ...]:
-        pool = functools.partial(first_questions, self.task)
+        pool = functools.partial(first_questions, self.task, self.view)
         return self._rules(f"the beginning of {choice}", self.first, pool, targets)
 
     def _places_to_go(self, number: int, views: Views, anchors) -> Targets:
@@ -187,7 +191,8 @@ class _Explanation:
         return rules, found.cost
 
     def _questions(self, sight: int, single_digits: bool):
-        return questions(self.task, self.spoken_of, self.called, sight, single_digits)
+        heads, modules = self.spoken_of, self.called
+        return questions(self.task, self.view, heads, modules, sight, single_digits)
 
     def _conditions(self, views: Views, pool):
         """Those that tell any views apart, none that tells the same ones apart as a cheaper one."""

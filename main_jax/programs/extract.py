@@ -59,7 +59,7 @@ def extract(
     sample = seen.take(np.sort(chosen))
     hopeless = set()
     for number in range(MAX_ROUNDS):
-        program = explain(agent.game, sample, free, hopeless)
+        program = explain(agent, sample, free, hopeless)
         news = _some(seen.take(forbidden(program, seen)))
         if not news.count and batches is None:
             found = _news(agent, params, program, number)
