@@ -51,9 +51,7 @@ def questions(
         yield Less(other, place), 1.5 + far
 
 
-def first_questions(
-    task: Task, view: str, single_digits: bool
-) -> Iterator[tuple[Question, float]]:
+def first_questions(task: Task, view: str, single_digits: bool) -> Iterator[tuple[Question, float]]:
     """Of the first step: how far landmarks are from each other, and what is seen around them."""
     landmarks = landmark_names(task)
     for one, other in itertools.combinations(landmarks, 2):

@@ -21,17 +21,18 @@ def random_input(task, n, randomness):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_by_hand_are_right(name):
     program, randomness = PROGRAMS[name](), random.Random(0)
+    task = program.task
     for n in [1, 1, 1, 2, 2, 3, 4, 5, 9, 20]:
         for _ in range(10):
-            text = random_input(program.task, n, randomness)
+            text = random_input(task, n, randomness)
             made = run(program, text, randomness.choice)
             assert made.right, made
-            machine = TapeMachine(name, *program.task.parse(text))
+            machine = TapeMachine(task.name, *task.parse(text))
             assert made.start == machine.tape
             for step in made.steps[:-1]:
                 machine.act(step.module, *step.heads)
                 assert machine.tape == step.tape
-            assert made.output == ANSWERS[name](*program.task.parse(text))
+            assert made.output == ANSWERS[task.name](*task.parse(text))
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
