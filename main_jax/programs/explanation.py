@@ -46,7 +46,7 @@ def explain(
     try:
         program = by(views=views, spoken_of=used, free=ignored).program()
     except NoProgram as problem:
-        return _with_more(by, views, used, free, problem)
+        return _with_more(by, agent.task, views, used, free, problem)
     tied = _free_and_spoken_of(program)
     if not tied:
         return program
@@ -57,9 +57,8 @@ def explain(
         return program
 
 
-def _with_more(by, views: Views, used: list[str], free: str, problem: NoProgram) -> Program:
+def _with_more(by, task: Task, views: Views, used: list, free: str, problem: NoProgram) -> Program:
     """Where to go by those heads that are read is not enough."""
-    task = by.args[0].task
     heads = head_names(task)
     if used != heads:
         try:
@@ -69,12 +68,12 @@ def _with_more(by, views: Views, used: list[str], free: str, problem: NoProgram)
     if free != IGNORED or task.num_writes > 1:
         raise problem
     try:
-        return _by_trial(by, views, task)
+        return _by_trial(by, task, views)
     except NoProgram:
         raise problem from None
 
 
-def _by_trial(by, views: Views, task: Task) -> Program:
+def _by_trial(by, task: Task, views: Views) -> Program:
     """The last cell is written from anywhere, as long as the right thing is written.
 
     When that was done, the heads that are read may be anywhere: no rule speaks of them then.
