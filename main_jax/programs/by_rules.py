@@ -97,7 +97,7 @@ class ByRules:
         # The first step needs no rule of its own where another one does the same.
         for rule in rules:
             applies = [reader.holds(condition) for condition in rule.guard]
-            if np.all(applies) and first == (Rule((), rule.targets),):
+            if np.all(applies) and first == (dataclasses.replace(rule, guard=()),):
                 return rules
             if np.any(np.all(applies, axis=0)):
                 break
@@ -136,6 +136,8 @@ class ByRules:
     def _head_rules(self, number: int) -> tuple[Rule, ...]:
         head = head_names(self.task)[number]
         moving = self.later.take(self.later.chosen != self.game.choices.index(HALT))
+        if not moving.count:
+            return (Rule((), (Place(head),)),)
         pool = functools.partial(self._questions, SIGHT)
         options = self._places_to_go(number, moving, self.spoken_of)
         return self._rules(head, moving, pool, options)
@@ -247,5 +249,9 @@ def _exception_first(rules: list[Rule]) -> list[Rule]:
         condition = rules[0].guard[0]
         if not condition.answer:
             positive = dataclasses.replace(condition, answer=True)
-            return [Rule((positive,), rules[1].targets), Rule((), rules[0].targets)]
+            other, rule = rules
+            return [
+                dataclasses.replace(rule, guard=(positive,)),
+                dataclasses.replace(other, guard=()),
+            ]
     return rules
