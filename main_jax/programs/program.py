@@ -71,7 +71,12 @@ def places_named(program: Program) -> list[Place]:
     """By guards and as targets."""
     rules = [rule for rules in program.rules.values() for rule in rules]
     asked = [place for r in rules for c in r.guard for place in places_of(c.question)]
-    return asked + [target for r in rules for target in r.targets if isinstance(target, Place)]
+    return asked + places_targeted(program)
+
+
+def places_targeted(program: Program) -> list[Place]:
+    rules = [rule for rules in program.rules.values() for rule in rules]
+    return [target for rule in rules for target in rule.targets if isinstance(target, Place)]
 
 
 def heads_that_matter(program: Program) -> list[str]:

@@ -18,14 +18,14 @@ from main_jax.programs.vocabulary import Place
 from tests.programs.by_hand import PROGRAMS, in_two_passes, taking_turns
 
 
-def failed(program, questions, may_add_phases, forgotten=()):
+def failed(program, questions, forgotten=()):
     """What is not shown, from a guess that lacks some phases."""
     specification = specify(program.task)
     invariant = guess(program, specification, questions, only_widest=True)
     for phase in list(invariant):
         if phase.answers in forgotten:
             del invariant[phase]
-    return Prover(program, specification, questions, may_add_phases).prove(invariant).failed
+    return Prover(program, specification, questions).prove(invariant).failed
 
 
 def test_questions_have_their_reasons():
@@ -39,15 +39,14 @@ def test_questions_have_their_reasons():
 def test_heads_that_take_turns_are_told_apart():
     program = taking_turns()
     assert find_counterexample(program) is None
-    assert failed(program, few_questions(program), may_add_phases=False)
-    assert not failed(program, all_questions(program), may_add_phases=True)
+    assert failed(program, few_questions(program))
+    assert not failed(program, all_questions(program))
 
 
 def test_a_phase_that_no_run_was_in_is_added():
     program = PROGRAMS["reverse"]()
     questions = all_questions(program)
-    assert failed(program, questions, may_add_phases=False, forgotten=[(True,)])
-    assert not failed(program, questions, may_add_phases=True, forgotten=[(True,)])
+    assert not failed(program, questions, forgotten=[(True,)])
 
 
 def test_too_many_phases_are_not_tried(monkeypatch):

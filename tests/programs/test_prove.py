@@ -32,7 +32,7 @@ def reverse():
 def gaps(program):
     specification = specify(program.task)
     questions = few_questions(program)
-    prover = Prover(program, specification, questions, may_add_phases=False)
+    prover = Prover(program, specification, questions)
     return prover.prove(guess(program, specification, questions, True)).failed
 
 
