@@ -1,9 +1,9 @@
 """Config of the caesar task."""
 
-from main_jax.config import base_config, variant_of
+from main_jax.config import variant_of, walk_config
 
 
 def get_config(variant=""):
-    config = base_config()
+    config = walk_config()
     config.task = "caesar"
     return variant_of(config, variant)

@@ -58,7 +58,7 @@ def views_of(task: Task, sight: Sight, unknowns: tuple) -> Views:
         tokens=tokens,
         distances=np.broadcast_to(distances, (count, *distances.shape)),
         **dict.fromkeys(
-            ("chosen", "moves", "heads", "episode", "bad_modules", "bad_moves"), nothing
+            ("chosen", "moves", "heads", "written", "episode", "bad_modules", "bad_moves"), nothing
         ),
     )
 

@@ -1,74 +1,100 @@
-"""The shortest program that allows all that a controller was seen to do.
-
-Before the first action there are no heads: it depends on what stands around the landmarks, and
-mostly on nothing. After it, everything depends on what stands around the previous heads, and heads
-go no further than NEAR.
-"""
+"""The program that allows all that a controller was seen to do, by as little as that takes."""
 
 import dataclasses
 import functools
 
 import numpy as np
 
-from main_jax.controller.network import NEAR, RECEPTIVE_FIELD
-from main_jax.environment.game import HALT, Game
+from main_jax.controller.agent import Agent
+from main_jax.environment.game import HALT
 from main_jax.environment.task import Task
-from main_jax.errors import UserError
+from main_jax.programs.by_rules import ByRules, NoProgram
 from main_jax.programs.interpreter import ignored_heads
-from main_jax.programs.program import Program, Rule, places_named, program_for
-from main_jax.programs.questions import first_questions, questions
-from main_jax.programs.rule_lists import shortest_list
-from main_jax.programs.targets import Targets
+from main_jax.programs.program import Program, Rule, places_named
 from main_jax.programs.traces import Reader, Views
 from main_jax.programs.vocabulary import (
     ANYWHERE,
-    MODULE,
-    SIGHT,
+    END,
     Condition,
-    First,
+    Place,
+    Stands,
     head_names,
-    landmark_names,
-    places,
 )
 
-ANYWHERE_COST = 4.0
 # Which heads may go anywhere: those that the module ignores, those that no module reads, or none
 IGNORED, UNREAD, NONE = ("ignored", "unread", "none")
 
 
-class NoProgram(UserError):
-    """No short list of rules explains what the controller does."""
-
-
-def explain(game: Game, views: Views, free: str = IGNORED, hopeless: set | None = None) -> Program:
+def explain(
+    agent: Agent, views: Views, free: str = IGNORED, hopeless: set | None = None
+) -> Program:
     """With rules for all heads but those that are free to go anywhere.
 
     No rule speaks of heads that no module ever reads, if that can be; others are free while a
     module that ignores them is called, unless a rule speaks of them. If that fails, all go where
-    rules say. What has failed is added to `hopeless`, and not tried there again: with more to
-    explain, it would.
+    rules say; and if that fails, too, the last cell may be written by trial. What has failed is
+    added to `hopeless`, and not tried there again: with more to explain, it would.
     """
     hopeless = set() if hopeless is None else hopeless
-    names, ignores = game.choices, ignored_heads(game.task)
+    names, ignores = agent.game.choices, ignored_heads(agent.task)
     called = {names[module] for module in np.unique(views.chosen)} - {HALT}
-    heads = head_names(game.task)
+    heads = head_names(agent.task)
     unread = [h for h in heads if all(h in ignores[name] for name in called)]
     used = heads if free == NONE else [h for h in heads if h not in unread]
-    by = functools.partial(_Explanation, game, views, hopeless, sorted(called))
+    by = functools.partial(ByRules, agent, hopeless=hopeless, called=sorted(called))
     ignored = heads if free == IGNORED else []
     try:
-        program = by(used, ignored).program()
-    except NoProgram:
-        if used == heads:
-            raise
-        return by(heads, []).program()
+        program = by(views=views, spoken_of=used, free=ignored).program()
+    except NoProgram as problem:
+        return _with_more(by, agent.task, views, used, free, problem)
     tied = _free_and_spoken_of(program)
     if not tied:
         return program
     try:
-        return by(used, [head for head in ignored if head not in tied]).program()
+        untied = [head for head in ignored if head not in tied]
+        return by(views=views, spoken_of=used, free=untied).program()
     except NoProgram:
         return program
+
+
+def _with_more(by, task: Task, views: Views, used: list, free: str, problem: NoProgram) -> Program:
+    """Where to go by those heads that are read is not enough."""
+    heads = head_names(task)
+    if used != heads:
+        try:
+            return by(views=views, spoken_of=heads, free=[]).program()
+        except NoProgram as other:
+            problem = other
+    if free != IGNORED or task.num_writes > 1:
+        raise problem
+    try:
+        return _by_trial(by, task, views)
+    except NoProgram:
+        raise problem from None
+
+
+def _by_trial(by, task: Task, views: Views) -> Program:
+    """The last cell is written from anywhere, as long as the right thing is written.
+
+    When that was done, the heads that are read may be anywhere: no rule speaks of them then.
+    """
+    reads, write = head_names(task)[: task.num_reads], head_names(task)[-1]
+    at_end = Condition(Stands(write, Place(END)))
+    done = Reader(task, views).holds(at_end)
+    if not done.any():
+        raise NoProgram("the last cell is not written by trial")
+    before = by(views=views.take(~done), spoken_of=[*reads, write], free=[], by_trial=True)
+    after = by(views=views.take(done), spoken_of=[write], free=[], by_trial=True)
+    program, afterwards = before.program(), after.later_rules()
+    rules = {
+        choice: (*(_only(at_end, rule) for rule in afterwards[choice]), *rules)
+        for choice, rules in program.rules.items()
+    }
+    return dataclasses.replace(program, rules=rules)
+
+
+def _only(condition: Condition, rule: Rule) -> Rule:
+    return dataclasses.replace(rule, guard=(condition, *rule.guard))
 
 
 def _free_and_spoken_of(program: Program) -> set[str]:
@@ -79,149 +105,3 @@ def _free_and_spoken_of(program: Program) -> set[str]:
         for choice, rules in program.rules.items()
         if choice in named and any(ANYWHERE in rule.targets for rule in rules)
     }
-
-
-class _Explanation:
-    """By rules that speak of some heads alone; those that a module ignores may be set free."""
-
-    def __init__(self, game: Game, views: Views, hopeless: set, called, spoken_of, free):
-        self.game, self.task, self.hopeless = game, game.task, hopeless
-        self.spoken_of, self.called, self.free = spoken_of, called, free
-        self._heads = (tuple(spoken_of), tuple(free))
-        self.first, self.later = (views.take(w) for w in (views.module < 0, views.module >= 0))
-
-    def program(self) -> Program:
-        rules = {MODULE: self._module_rules()}
-        for number, head in enumerate(head_names(self.task)):
-            spoken_of = head in self.spoken_of
-            rules[head] = self._head_rules(number) if spoken_of else (Rule((), (ANYWHERE,)),)
-        return program_for(self.game, rules)
-
-    def _module_rules(self) -> tuple[Rule, ...]:
-        pool = functools.partial(self._questions, RECEPTIVE_FIELD)
-        rules = self._rules(MODULE, self.later, pool, self._modules_to_call(self.later))
-        first = self._first_rules(MODULE, self._modules_to_call(self.first))
-        reader = Reader(self.task, self.first)
-        # The first step needs no rule of its own where another one does the same.
-        for rule in rules:
-            applies = [reader.holds(condition) for condition in rule.guard]
-            if np.all(applies) and first == (Rule((), rule.targets),):
-                return rules
-            if np.any(np.all(applies, axis=0)):
-                break
-        return _beginning_with(first, rules)
-
-    def _modules_to_call(self, views: Views) -> Targets:
-        names = list(self.game.choices)
-        right = np.stack([views.chosen == i for i in range(len(names))], axis=1)
-        costs, looks = [0.0] * len(names), self._looks(views)
-        return Targets(names, costs, right, views.bad_modules, looks)
-
-    def _head_rules(self, number: int) -> tuple[Rule, ...]:
-        head = head_names(self.task)[number]
-        moving = self.later.take(self.later.chosen != self.game.choices.index(HALT))
-        pool = functools.partial(self._questions, SIGHT)
-        options = self._places_to_go(number, moving, self.spoken_of)
-        rules = self._rules(head, moving, pool, options)
-        options = self._places_to_go(number, self.first, landmark_names(self.task))
-        return _beginning_with(self._first_rules(head, options), rules)
-
-    def _first_rules(self, choice: str, targets: Targets) -> tuple[Rule, ...]:
-        pool = functools.partial(first_questions, self.task)
-        return self._rules(f"the beginning of {choice}", self.first, pool, targets)
-
-    def _places_to_go(self, number: int, views: Views, anchors) -> Targets:
-        head, names = head_names(self.task)[number], self.game.choices
-        targets, reader = places(anchors, NEAR), Reader(self.task, views)
-        ignoring = [i for i, m in enumerate(names) if head in ignored_heads(self.task)[m]]
-        free = np.isin(views.chosen, ignoring) & (head in self.free)
-        right = [reader.went(number, place) for place in targets] + [free]
-        bad = [reader.must_not_go(number, place) for place in targets] + [~free]
-        costs = [0.1 * abs(t.offset) + 0.2 * (t.anchor != head) for t in targets] + [ANYWHERE_COST]
-        return Targets(
-            [*targets, ANYWHERE],
-            costs,
-            np.stack(right, axis=1),
-            np.stack(bad, axis=1),
-            self._looks(views),
-        )
-
-    def _looks(self, views: Views) -> np.ndarray:
-        """i64[N]: by the last module and the kinds of characters near the heads spoken of."""
-        classes = np.array([_kind(self.task, c) for c in self.task.vocabulary.characters] + [-1])
-        heads = [head_names(self.task).index(head) for head in self.spoken_of]
-        near = views.tokens[:, heads, SIGHT - NEAR : SIGHT + NEAR + 1].reshape(views.count, -1)
-        rows = np.concatenate([views.module[:, None], classes[near]], axis=1)  # -1: off the tape
-        return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
-
-    def _rules(self, choice: str, views: Views, pool, targets: Targets) -> tuple[Rule, ...]:
-        """By classes of characters and without open choices if that can be; else with either.
-
-        What a controller does for one digit and not for the next is mostly of no consequence.
-        """
-        for every in ([(False, False)], [(True, False), (False, True)], [(True, True)]):
-            ways = self._hopeful(choice, every)
-            tried = {way: self._list(views, pool, targets, *way) for way in ways}
-            found = [complete for complete in tried.values() if complete is not None]
-            self.hopeless |= {(choice, *self._heads, *w) for w in tried if tried[w] is None}
-            if found:
-                rules, _ = min(found, key=lambda pair: pair[1])
-                return tuple(_exception_first(rules))
-        raise NoProgram(f"no short list of rules explains {choice}")
-
-    def _hopeful(self, choice: str, ways: list[tuple[bool, bool]]) -> list[tuple[bool, bool]]:
-        return [way for way in ways if (choice, *self._heads, *way) not in self.hopeless]
-
-    def _list(self, views: Views, pool, targets: Targets, single_digits: bool, opened: bool):
-        """The cheapest list of rules and its cost."""
-        conditions, condition_costs, holds = self._conditions(views, pool(single_digits))
-        sets = [(number,) for number in range(len(targets.names))]
-        sets += targets.sets() if opened else []
-        found = shortest_list(targets.problem(sets, holds, condition_costs))
-        if found is None:
-            return None
-        rules = [
-            Rule(tuple(conditions[c] for c in guard), tuple(targets.names[t] for t in sets[number]))
-            for guard, number in found.rules
-        ]
-        return rules, found.cost
-
-    def _questions(self, sight: int, single_digits: bool):
-        return questions(self.task, self.spoken_of, self.called, sight, single_digits)
-
-    def _conditions(self, views: Views, pool):
-        """Those that tell any views apart, none that tells the same ones apart as a cheaper one."""
-        reader, different = Reader(self.task, views), {}
-        for question, cost in sorted(pool, key=lambda pair: pair[1]):
-            answers = reader.answer(question)
-            for answer, extra in ((True, 0.0), (False, 0.2)):
-                holds = answers == answer
-                if holds.any() and not holds.all():
-                    entry = Condition(question, answer), cost + extra, holds
-                    different.setdefault(np.packbits(holds).tobytes(), entry)
-        conditions, costs, holds = zip(*different.values(), strict=True) if different else ((),) * 3
-        table = np.stack(holds, axis=1) if holds else np.zeros((views.count, 0), bool)
-        return conditions, np.array(costs), table
-
-
-def _kind(task: Task, character: str) -> int:
-    """Even digits, odd ones, and every other character are kinds."""
-    code = task.vocabulary.characters.index(character)
-    return code % 2 if code < task.base else code
-
-
-def _beginning_with(first: tuple[Rule, ...], rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    if rules == first:
-        return rules
-    beginning = [dataclasses.replace(r, guard=(Condition(First()), *r.guard)) for r in first]
-    return (*beginning, *rules)
-
-
-def _exception_first(rules: list[Rule]) -> list[Rule]:
-    """`A is at B: X, else: Y` reads better than `not (A is at B): Y, else: X`."""
-    if len(rules) == 2 and len(rules[0].guard) == 1 and not rules[1].guard:
-        condition = rules[0].guard[0]
-        if not condition.answer:
-            positive = dataclasses.replace(condition, answer=True)
-            return [Rule((positive,), rules[1].targets), Rule((), rules[0].targets)]
-    return rules

@@ -14,8 +14,9 @@ import numpy as np
 from main_jax.controller.agent import Agent
 from main_jax.environment.game import HALT
 from main_jax.errors import UserError
+from main_jax.programs.by_rules import NoProgram
 from main_jax.programs.counterexample import find_counterexample
-from main_jax.programs.explanation import IGNORED, NoProgram, explain
+from main_jax.programs.explanation import IGNORED, explain
 from main_jax.programs.inputs import fresh_inputs, training_inputs
 from main_jax.programs.open_choices import short_texts, with_what_spoils
 from main_jax.programs.program import Program
@@ -59,7 +60,7 @@ def extract(
     sample = seen.take(np.sort(chosen))
     hopeless = set()
     for number in range(MAX_ROUNDS):
-        program = explain(agent.game, sample, free, hopeless)
+        program = explain(agent, sample, free, hopeless)
         news = _some(seen.take(forbidden(program, seen)))
         if not news.count and batches is None:
             found = _news(agent, params, program, number)
@@ -103,7 +104,9 @@ def forbidden(program: Program, views: Views) -> np.ndarray:  # bool[N]
                 applies &= reader.holds(condition)
             for target in rule.targets:
                 if choice == MODULE:
-                    fits |= applies & (views.chosen == names.index(target))
+                    wanted = [task.vocabulary.characters.index(c) for c in rule.writes]
+                    writes = np.isin(views.written, wanted) | (not wanted)
+                    fits |= applies & (views.chosen == names.index(target)) & writes
                 elif target == ANYWHERE:
                     fits |= applies
                 else:

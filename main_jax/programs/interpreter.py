@@ -18,6 +18,7 @@ from main_jax.programs.program import Program, Rule, Target
 from main_jax.programs.vocabulary import (
     ANYWHERE,
     END,
+    MODULE,
     START,
     Situation,
     head_names,
@@ -153,18 +154,60 @@ def _step(program: Program, situation: Situation, choose: Choose) -> tuple[Step 
     if module == HALT:
         heads = tuple(situation.anchors[name] for name in head_names(task) if situation.module)
         return Step(HALT, heads, tuple(fired), "".join(situation.tape)), ""
-    heads = tuple(choose(cells_of(places, situation)) for places in targets[1:])
-    for name, cell in zip(head_names(task), heads, strict=True):
-        if cell is None:
-            return None, f"{name} would go where a head was that has been nowhere yet"
-        if not 0 <= cell < len(situation.tape):
-            return None, f"{name} would leave the tape"
+    heads, problem = _heads(program, situation, module, fired, choose)
+    if problem:
+        return None, problem
     arguments = tuple(situation.tape[cell] for cell in heads[: task.num_reads])
     tape = list(situation.tape)
     written = character_table(task)[module][arguments]
     for cell, character in zip(heads[task.num_reads :], written, strict=True):
         tape[cell] = character
     return Step(module, heads, tuple(fired), "".join(tape)), ""
+
+
+def _heads(program: Program, situation: Situation, module: str, fired, choose: Choose):
+    """The cells that the heads go to, or what is wrong with them."""
+    task, tape = program.task, situation.tape
+    (_, rule), *others = zip(program.rules.values(), fired, strict=True)
+    writes = program.rules[MODULE][rule].writes
+    open_cells = [cells_of(rules[number].targets, situation) for rules, number in others]
+    heads: tuple[int, ...] = ()
+    for name in head_names(task):
+        options, *rest = open_cells[len(heads) :]
+        if writes:
+            options = _able(task, module, tape, heads, options, rest, writes)
+        if not options:
+            return (), f"{module} writes none of {writes!r} from anywhere"
+        cell = choose(options)
+        if cell is None:
+            return (), f"{name} would go where a head was that has been nowhere yet"
+        if not 0 <= cell < len(tape):
+            return (), f"{name} would leave the tape"
+        heads = (*heads, cell)
+    return heads, ""
+
+
+def _able(task: Task, module: str, tape, heads, options, rest, writes: str) -> list:
+    """The cells for one more head from which, with some for the rest, it writes one of these.
+
+    And those that are none: to choose one of them is a mistake, which is not to be hidden.
+    """
+    table, reads = character_table(task)[module], task.num_reads
+    placed, later = ([_characters(tape, cells) for cells in part] for part in (zip(heads), rest))
+    able = {
+        character
+        for character in set(tape)
+        if any(
+            table[key][0] in writes
+            for key in itertools.product(*[*placed, {character}, *later][:reads])
+        )
+    }
+    return [cell for cell in options if not _characters(tape, [cell]) - able]
+
+
+def _characters(tape, cells) -> set[str]:
+    """What stands in cells, of those that there are."""
+    return {tape[cell] for cell in cells if cell is not None and 0 <= cell < len(tape)}
 
 
 def every_run(program: Program, text: str, limit: int) -> Iterator[Run]:

@@ -34,7 +34,7 @@ from main_jax.programs.facts import (
     term,
 )
 from main_jax.programs.phases import Even, Invariant, PhaseQuestion, sample
-from main_jax.programs.program import Program, heads_that_matter
+from main_jax.programs.program import Program, heads_that_matter, places_targeted
 from main_jax.programs.specification import Specification, Transducer
 from main_jax.programs.vocabulary import Holds
 
@@ -80,11 +80,20 @@ class _Shapes:
             for begin in self.layout.operands
             for by in (0, 1)
         ]
-        starts = [*self.fixed, *self.heads.values()]
+        starts = [*self.fixed, *self._beginnings(program), *self.heads.values()]
         ends = [shifted(at, by) for at in starts for by in range(max(self.strides) + 1)]
         self.bounds = list(dict.fromkeys([*ends, self.layout.length]))
         self.singles = [shifted(at, by) for at in self.heads.values() for by in range(-2, 3)]
         self.singles += self.fixed
+
+    def _beginnings(self, program: Program) -> list[Term]:
+        """Where rules send heads from landmarks: there, what is right may begin or end."""
+        landmarks = self.layout.landmarks
+        return [
+            shifted(landmarks[place.anchor], place.offset)
+            for place in places_targeted(program)
+            if place.anchor in landmarks
+        ]
 
     def _step_of(self, head: Term, begin: Term) -> Term:
         """How many digits a transducer has read when it comes to a cell of an operand."""

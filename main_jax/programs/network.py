@@ -83,6 +83,8 @@ def check_provable(agent: Agent) -> None:
 
 def prove_network(agent: Agent, params, certificate: Certificate) -> NetworkProof:
     """NotShown if there are too many cases, or if the first step is none of the program's."""
+    if any(rule.writes for rule in certificate.program.rules[MODULE]):
+        raise NotShown("its program tells what is written, and not from where")
     _check_first_steps(agent, params, certificate)
     network, seen = Network(agent, params), sights(certificate)
     parts = [margins(network, sight, certificate.program) for sight in seen]

@@ -3,7 +3,8 @@
 import dataclasses
 
 from main_jax.controller.agent import Agent
-from main_jax.programs.explanation import NONE, UNREAD, NoProgram
+from main_jax.programs.by_rules import NoProgram
+from main_jax.programs.explanation import NONE, UNREAD
 from main_jax.programs.extract import extract
 from main_jax.programs.network import NetworkProof, check_provable, prove_network
 from main_jax.programs.program import Program

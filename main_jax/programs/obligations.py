@@ -6,6 +6,7 @@ what the specification asks for. See docs/programs.md.
 """
 
 import dataclasses
+import itertools
 from collections.abc import Iterator
 
 from main_jax.environment.game import HALT
@@ -23,7 +24,9 @@ from main_jax.programs.vocabulary import (
     Less,
     Place,
     Same,
+    anchor_names,
     head_names,
+    landmark_names,
     places_of,
 )
 
@@ -59,7 +62,9 @@ class Obligations:
     def _places(self, questions) -> list[Place]:
         """The cells that are asked about, and the heads."""
         asked = [place for question in questions for place in places_of(question)]
-        return list(dict.fromkeys([*asked, *map(Place, self.heads)]))
+        writes = any(rule.writes for rule in self.program.rules[MODULE])
+        from_where = landmark_names(self.program.task) if writes else []
+        return list(dict.fromkeys([*asked, *map(Place, [*self.heads, *from_where])]))
 
     def gaps(self, phase: Phase | None, invariant: Invariant) -> Iterator[str]:
         """What does not follow from the facts of a phase."""
@@ -95,6 +100,9 @@ class Obligations:
             yield "every target cell is right when it halts", [inside, no(right)]
             yield "it halts before the step limit", [no(encoding.before_limit(state.steps))]
             return
+        if self._writes(path):
+            wanted = f"{path.module} can write one of {self._writes(path)!r}"
+            yield wanted, [*map(no, self._ways_to_write(path, state))]
         for head, number in zip(self.heads, path.fired[1:], strict=True):
             for target in self.program.rules[head][number].targets:
                 if target != ANYWHERE:
@@ -103,6 +111,26 @@ class Obligations:
                     off = [] if cell is None else [no(encoding.on_tape(cell))]
                     yield f"{head} is on the tape at {target}", off
         yield "it halts before the step limit", [no(encoding.before_limit(state.steps + 1))]
+
+    def _writes(self, path: Path) -> str:
+        return self.program.rules[MODULE][path.fired[0]].writes
+
+    def _ways_to_write(self, path: Path, state: State) -> Iterator[Expression]:
+        """Some of the ways to choose cells from which a module writes what a rule wants.
+
+        Of a head that may go anywhere, those where heads and landmarks are; it is enough if one of
+        them does it.
+        """
+        encoding, cells = self.encoding, []
+        for head, number in zip(self.heads, path.fired[1:], strict=True):
+            targets = self.program.rules[head][number].targets
+            if ANYWHERE in targets:
+                targets = [Place(name) for name in anchor_names(self.program.task)]
+            found = [encoding.cell(target, state) for target in targets]
+            cells.append([cell for cell in found if cell is not None])
+        for read in itertools.product(*cells[: self.program.task.num_reads]):
+            there = map(encoding.on_tape, read)
+            yield both(*there, encoding.writes(state, path.module, read, self._writes(path)))
 
     def _denials_afterwards(self, path: Path, state: State, invariant):
         """As _denials, of the state that a step leads to."""
@@ -186,6 +214,9 @@ class Obligations:
             moves.append(encoding.on_tape(heads[head]))
             if ANYWHERE not in targets:
                 moves.append(either(*options))
+        if self._writes(path):
+            read = [heads[head] for head in self.heads[: self.program.task.num_reads]]
+            moves.append(encoding.writes(state, path.module, read, self._writes(path)))
         return encoding.after(state, path.module, heads), moves
 
 

@@ -11,7 +11,12 @@ MAX_LINES = 12  # of a specification's table
 
 def rule_text(task: Task, rule: Rule) -> str:
     guard = " and ".join(condition_text(task, condition) for condition in rule.guard)
-    return f"{guard or 'else'}: {' or '.join(map(str, rule.targets))}"
+    return f"{guard or 'else'}: {targets_text(task, rule)}"
+
+
+def targets_text(task: Task, rule: Rule) -> str:
+    writes = f", writing {class_name(task, rule.writes)}" if rule.writes else ""
+    return " or ".join(map(str, rule.targets)) + writes
 
 
 def condition_text(task: Task, condition: Condition) -> str:
@@ -37,7 +42,7 @@ def program_text(program: Program) -> str:
     lines = []
     for choice, rules in program.rules.items():
         if len(rules) == 1 and not rules[0].guard:
-            lines.append(f"{choice}: {' or '.join(map(str, rules[0].targets))}")
+            lines.append(f"{choice}: {targets_text(program.task, rules[0])}")
             continue
         lines.append(f"{choice}:")
         lines += [f"  {rule_text(program.task, rule)}" for rule in rules]
@@ -48,7 +53,7 @@ def program_markdown(program: Program, claims: str) -> str:
     task = program.task
     rows = [
         f"| {choice} | {_cell(rule_text(task, rule).rpartition(': ')[0])} | "
-        f"{_cell(' or '.join(map(str, rule.targets)))} |"
+        f"{_cell(targets_text(task, rule))} |"
         for choice, rules in program.rules.items()
         for rule in rules
     ]

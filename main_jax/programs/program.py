@@ -38,10 +38,8 @@ Target = str | Place | Anywhere  # a module's name, or where a head goes
 class Rule:
     guard: tuple[Condition, ...]  # all must hold; none: it always applies
     targets: tuple[Target, ...]
-
-    def __str__(self):
-        guard = " and ".join(map(str, self.guard)) or "else"
-        return f"{guard}: {' or '.join(map(str, self.targets))}"
+    # Of a module: heads go only to cells from which it writes one of these; empty: to any
+    writes: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,7 +71,12 @@ def places_named(program: Program) -> list[Place]:
     """By guards and as targets."""
     rules = [rule for rules in program.rules.values() for rule in rules]
     asked = [place for r in rules for c in r.guard for place in places_of(c.question)]
-    return asked + [target for r in rules for target in r.targets if isinstance(target, Place)]
+    return asked + places_targeted(program)
+
+
+def places_targeted(program: Program) -> list[Place]:
+    rules = [rule for rules in program.rules.values() for rule in rules]
+    return [target for rule in rules for target in rule.targets if isinstance(target, Place)]
 
 
 def heads_that_matter(program: Program) -> list[str]:
@@ -114,8 +117,20 @@ def check(program: Program) -> None:
                 if isinstance(condition.question, LastModule):
                     _check_name(condition.question.name, modules, "module")
                 if isinstance(condition.question, Holds):
-                    for character in condition.question.characters:
-                        _check_name(character, list(task.vocabulary.characters), "character")
+                    _check_characters(task, condition.question.characters)
+            if rule.writes:
+                _check_writes(task, choice, rule)
+
+
+def _check_writes(task: Task, choice: str, rule: Rule) -> None:
+    if choice != MODULE or HALT in rule.targets or task.num_writes != 1:
+        raise UserError("only a rule for modules with one cell to write says what they write")
+    _check_characters(task, rule.writes)
+
+
+def _check_characters(task: Task, characters: str) -> None:
+    for character in characters:
+        _check_name(character, list(task.vocabulary.characters), "character")
 
 
 def _check_place(task: Task, place, radius: int) -> None:
@@ -151,7 +166,8 @@ def to_json(program: Program) -> str:
 
 def _rule_to_data(rule: Rule) -> dict:
     guard = [{**question_to_data(c.question), "answer": c.answer} for c in rule.guard]
-    return {"guard": guard, "targets": [_target_to_data(target) for target in rule.targets]}
+    targets = [_target_to_data(target) for target in rule.targets]
+    return {"guard": guard, "targets": targets} | ({"writes": rule.writes} if rule.writes else {})
 
 
 def question_to_data(question) -> dict:
@@ -191,6 +207,7 @@ def _rule_from_data(choice: str, data: dict) -> Rule:
     return Rule(
         guard=tuple(_condition_from_data(condition) for condition in data["guard"]),
         targets=tuple(_target_from_data(choice, target) for target in data["targets"]),
+        writes=str(data.get("writes", "")),
     )
 
 

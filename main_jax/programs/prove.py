@@ -35,10 +35,9 @@ class Prover:
         program: Program,
         specification: Specification,
         questions: list[PhaseQuestion],
-        may_add_phases: bool,
     ):
         self.obligations = Obligations(program, specification, questions)
-        self.questions, self.may_add_phases = questions, may_add_phases
+        self.questions = questions
 
     def prove(self, invariant: Invariant) -> Proof:
         """Drops facts that are not inductive until all are, then looks whether they suffice.
@@ -63,8 +62,7 @@ class Prover:
             for path in self.obligations.paths(solver, state):
                 if path.module == HALT:
                     continue
-                if self.may_add_phases:
-                    waiting += self._with_unseen(path, state, solver, invariant)
+                waiting += self._with_unseen(path, state, solver, invariant)
                 for after in self._drop_along(path, state, solver, invariant):
                     if after not in waiting:
                         waiting.append(after)
@@ -125,15 +123,11 @@ class Prover:
 def prove(program: Program, specification: Specification) -> Proof:
     """With few phases and candidates first, which is quick and mostly enough, then with more."""
     few, every = few_questions(program), all_questions(program)
-    for questions, only_widest, may_add in (
-        (few, True, False),
-        (every, True, True),
-        (every, False, True),
-    ):
+    for questions, only_widest in ((few, True), (every, True), (every, False)):
         invariant = guess(program, specification, questions, only_widest)
         if len(invariant) > MOST_PHASES:  # as where a head that nobody reads wanders about
             return Proof(questions, invariant, [f"{len(invariant)} phases are too many"])
-        proof = Prover(program, specification, questions, may_add).prove(invariant)
+        proof = Prover(program, specification, questions).prove(invariant)
         if not proof.failed:
             break
     return proof

@@ -4,7 +4,7 @@ from main_jax.environment.modules import DIGITS
 from main_jax.environment.task import LONG_OPERANDS, OPERAND_NAMES, Task
 from main_jax.programs.interpreter import character_table
 from main_jax.programs.printer import condition_text
-from main_jax.programs.program import Program, Target
+from main_jax.programs.program import Program, Rule, Target
 from main_jax.programs.vocabulary import (
     ANYWHERE,
     END,
@@ -43,7 +43,7 @@ As a command:   python {file} {example} ...
 As a function:  solve({example!r})
 """
 
-import sys
+{imports}
 
 DIGITS, EMPTY = {digits!r}, "."
 
@@ -96,13 +96,13 @@ def solve(text):
     def less(cell, other):
         return holds(cell, DIGITS) and holds(other, DIGITS) and tape[cell] < tape[other]
 
-    first, last_module = True, None
+{searching}    first, last_module = True, None
 {nowhere}
     for step in range(1, {limit} + 1):
 {choices}
         if module == "Halt":
             return "".join(tape[target:]), step
-        if not all(0 <= head <= {end} for head in ({all_next})):
+{searches}        if not all(0 <= head <= {end} for head in ({all_next})):
             raise RuntimeError(f"input {{text!r}}: a head left the tape in step {{step}}")
         {heads} = {all_next}
         written = MODULES[module]({reads})
@@ -127,6 +127,18 @@ if __name__ == "__main__":
         raise SystemExit(2)
 '''
 
+# For programs that say what is written, and not from where
+SEARCHING = '''\
+    def cells_for(module, wanted, *reads):
+        """The first from which it writes what is wanted; None may be anywhere."""
+        options = [range(len(tape)) if cell is None else [cell] for cell in reads]
+        for cells in itertools.product(*options):
+            if not wanted or MODULES[module](*(tape[cell] for cell in cells))[0] in wanted:
+                return cells
+        raise RuntimeError(f"input {text!r}: {module} can write none of {wanted!r}")
+
+'''
+
 
 def python_file(program: Program, summary: str, file: str = "program.py") -> str:
     task = program.task
@@ -137,11 +149,16 @@ def python_file(program: Program, summary: str, file: str = "program.py") -> str
     limit = f"n * {rate.numerator} // {rate.denominator} + {program.extra_steps}"
     operands = ["1234" if name in LONG_OPERANDS else "7" for name in names]
     example = task.input_text([text[: 4 if task.base > 4 else 1] for text in operands])
+    next_reads = ", ".join(f"next_{head}" for head in reads)
+    searches = f"        {next_reads} = cells_for(module, wanted, {next_reads})\n"
     return TEMPLATE.format(
         title=f"The algorithm of a controller that learned the task {task.name!r}.",
         summary=summary,
         file=file,
         example=example,
+        imports="import itertools\nimport sys" if _tells_what(program) else "import sys",
+        searching=SEARCHING if _tells_what(program) else "",
+        searches=searches if _tells_what(program) else "",
         digits=DIGITS[: task.base],
         modules=_modules(task),
         separators=task.separators(),
@@ -162,6 +179,11 @@ def python_file(program: Program, summary: str, file: str = "program.py") -> str
         reads=", ".join(f"tape[{head}]" for head in reads),
         writes="\n".join(f"        tape[{head}] = written[{k}]" for k, head in enumerate(writes)),
     )
+
+
+def _tells_what(program: Program) -> bool:
+    """Whether some rule says what a module is to write."""
+    return any(rule.writes for rule in program.rules[MODULE])
 
 
 def _modules(task: Task) -> str:
@@ -198,20 +220,18 @@ def _name(task: Task, anchor: str) -> str:
 
 def _choice(program: Program, choice: str) -> str:
     """The rules as an if-chain, each with its words beside it."""
-    task, variable = program.task, choice if choice == MODULE else f"next_{choice}"
-    lines = []
+    task, lines = program.task, []
     for number, rule in enumerate(program.rules[choice]):
         guard = " and ".join(_condition(task, condition) for condition in rule.guard)
         words = " and ".join(condition_text(task, condition) for condition in rule.guard)
-        others = " or ".join(map(str, rule.targets[1:]))
-        remark = "  # or " + others if others else ""
+        assignment = _assignment(program, choice, rule)
         if number == 0 and not guard:
-            return f"        {variable} = {_target(task, rule.targets[0])}{remark}"
+            return f"        {assignment}"
         if guard:
             lines.append(f"        {'el' if number else ''}if {guard}:  # {words}")
         else:
             lines.append("        else:")
-        lines.append(f"            {variable} = {_target(task, rule.targets[0])}{remark}")
+        lines.append(f"            {assignment}")
         if not guard:
             return "\n".join(lines)
     lines.append("        else:")
@@ -219,10 +239,24 @@ def _choice(program: Program, choice: str) -> str:
     return "\n".join(lines)
 
 
-def _target(task: Task, target: Target) -> str:
-    if isinstance(target, str):
-        return repr(target)
-    return f"{START}  # anywhere will do" if target == ANYWHERE else _cell(task, target)
+def _assignment(program: Program, choice: str, rule: Rule) -> str:
+    others = " or ".join(map(str, rule.targets[1:]))
+    remark = "  # or " + others if others else ""
+    if choice == MODULE:
+        variable, value = "module", repr(rule.targets[0])
+        if _tells_what(program):
+            variable, value = "module, wanted", f"{value}, {rule.writes!r}"
+    else:
+        variable, value = f"next_{choice}", _target(program, choice, rule.targets[0])
+    return f"{variable} = {value}{remark}"
+
+
+def _target(program: Program, head: str, target: Target) -> str:
+    if target != ANYWHERE:
+        return _cell(program.task, target)
+    if _tells_what(program) and head in head_names(program.task)[: program.task.num_reads]:
+        return "None  # anywhere will do from where it writes what is wanted"
+    return f"{START}  # anywhere will do"
 
 
 def _cell(task: Task, place: Place) -> str:

@@ -8,6 +8,7 @@ SIGHT. In the first step there are no heads, and what heads see is around the la
 import itertools
 from collections.abc import Iterator, Sequence
 
+from main_jax.controller.context import VIEWS
 from main_jax.environment.modules import DIGITS, EMPTY
 from main_jax.environment.task import Task
 from main_jax.programs.vocabulary import (
@@ -25,9 +26,15 @@ from main_jax.programs.vocabulary import (
 
 
 def questions(
-    task: Task, heads: Sequence[str], modules: Sequence[str], sight: int, single_digits: bool
+    task: Task,
+    view: str,
+    heads: Sequence[str],
+    modules: Sequence[str],
+    sight: int,
+    single_digits: bool,
 ) -> Iterator[tuple[Question, float]]:
     """Each with its cost; the nearer and the plainer, the cheaper."""
+    sight_of_tokens = sight if "tokens" in VIEWS[view] else 0
     for module in modules:
         yield LastModule(module), 0.9
     for head, place in itertools.product(heads, places(landmark_names(task), sight)):
@@ -35,8 +42,8 @@ def questions(
     for head, other in itertools.combinations(heads, 2):
         for offset in range(-sight, sight + 1):
             yield Stands(head, Place(other, offset)), 1.0 + 0.1 * abs(offset)
-    yield from _holds(task, heads, sight, single_digits)
-    nearby = [Place(head, offset) for head in heads for offset in (0, -1, 1)]
+    yield from _holds(task, heads, sight_of_tokens, single_digits)
+    nearby = [place for place in places(heads, 1) if abs(place.offset) <= sight_of_tokens]
     for place, other in itertools.combinations(nearby, 2):
         far = 0.3 * (abs(place.offset) + abs(other.offset))
         yield Same(place, other), 1.5 + far
@@ -44,13 +51,14 @@ def questions(
         yield Less(other, place), 1.5 + far
 
 
-def first_questions(task: Task, single_digits: bool) -> Iterator[tuple[Question, float]]:
-    """Of the first step: how far landmarks are from each other, and what is around them."""
+def first_questions(task: Task, view: str, single_digits: bool) -> Iterator[tuple[Question, float]]:
+    """Of the first step: how far landmarks are from each other, and what is seen around them."""
     landmarks = landmark_names(task)
     for one, other in itertools.combinations(landmarks, 2):
         for offset in range(-SIGHT, SIGHT + 1):
             yield Stands(one, Place(other, offset)), 1.0 + 0.1 * abs(offset)
-    yield from _holds(task, landmarks, SIGHT, single_digits)
+    if "tokens" in VIEWS[view] and "not_at_first" not in VIEWS[view]:
+        yield from _holds(task, landmarks, SIGHT, single_digits)
 
 
 def _holds(task: Task, anchors: Sequence[str], sight: int, single_digits: bool):

@@ -145,17 +145,17 @@ class Z3:
         self._z3 = z3
         self._declared = {name: z3.Int(name) for name in constants}
         integer = z3.IntSort()
-        self._declared |= {name: z3.Function(name, integer, integer) for name in functions}
+        functions = [z3.Function(name, integer, integer) for name in functions]
+        self._parser = z3.ParserContext()  # which knows them once and for all its texts
+        for declared in (*functions, *(constant.decl() for constant in self._declared.values())):
+            self._parser.add_decl(declared)
         self._solver = z3.SolverFor("QF_UFLIA")
         self._solver.set("rlimit", EFFORT)
 
     def add(self, *formulas) -> None:
         text = _assertions(formulas)
         if text:
-            self._solver.add(self._parse(text))
-
-    def _parse(self, text: str):
-        return self._z3.parse_smt2_string(text, decls=self._declared)
+            self._solver.add(self._parser.from_string(text))
 
     def push(self) -> None:
         self._solver.push()
@@ -183,7 +183,7 @@ class Z3:
 
     def not_implied(self, formulas: list[Expression]) -> set[int]:
         """The numbers of those that need not hold; all left where the solver does not know."""
-        parsed = [self._parse(f"(assert {_text(formula)})")[0] for formula in formulas]
+        parsed = list(self._parser.from_string("".join(f"(assert {_text(f)})" for f in formulas)))
         waiting, dropped = dict(enumerate(parsed)), set()
         while waiting:
             self.push()

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from main_jax.controller.agent import Agent
 from main_jax.files import write_atomically
+from main_jax.programs.by_rules import NoProgram
 from main_jax.programs.certificate import certificate_to_json
-from main_jax.programs.explanation import NoProgram
 from main_jax.programs.extract import compare, extract
 from main_jax.programs.printer import program_text, specification_text
 from main_jax.programs.program import PROGRAM_FILE, Program, to_json

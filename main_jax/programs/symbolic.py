@@ -126,14 +126,20 @@ class Encoding:
     def after(self, state: State, module: str, heads: dict) -> State:
         names = head_names(self.task)
         reads, writes = names[: self.task.num_reads], names[self.task.num_reads :]
-        arguments = [state.token(heads[name]) for name in reads]
-        table = self.tables[module]
         token = state.token
         for number, name in enumerate(writes):
-            entries = {key: int(table[key][number]) for key in np.ndindex(table.shape[:-1])}
-            result = formula(entries, self.task.base, arguments)
+            result = self.result(state, module, [heads[read] for read in reads], number)
             token = _written(token, heads[name], result)
         return State(state.steps + 1, heads, module, token)
+
+    def result(self, state: State, module: str, cells, number: int = 0):
+        """What a module that reads these cells writes to the cell of this number."""
+        table, arguments = self.tables[module], [state.token(cell) for cell in cells]
+        entries = {key: int(table[key][number]) for key in np.ndindex(table.shape[:-1])}
+        return formula(entries, self.task.base, arguments)
+
+    def writes(self, state: State, module: str, cells, characters: str):
+        return member(self.result(state, module, cells), map(self.characters.index, characters))
 
     # Questions
 

@@ -49,6 +49,7 @@ class Views:
     chosen: np.ndarray  # i32[N], a module
     moves: np.ndarray  # bool[N, R + W, A, 2 * NEAR + 1], the ways to say where a head went
     heads: np.ndarray  # i32[N, R + W], the cells that they went to
+    written: np.ndarray  # i32[N], the token that then stood in the first cell that was written
     episode: np.ndarray  # i32[N], the number of the input; its steps stand in their order
     bad_modules: np.ndarray  # bool[N, M], known to spoil everything if called instead
     bad_moves: np.ndarray  # as moves, of the cells that are known to spoil everything
@@ -88,8 +89,9 @@ def _record(agent: Agent, params, tapes: TapeState, num_steps: int):
     def step(tapes):
         actions = jax.vmap(policy.greedy)(_decide(agent, params, tapes.seen))
         live = ~jax.vmap(agent.game.ended)(tapes)
-        seen = jax.vmap(functools.partial(_view, agent.task))(tapes, actions)
-        return jax.vmap(agent.game.move)(tapes, actions), (live, seen)
+        after = jax.vmap(agent.game.move)(tapes, actions)
+        seen = jax.vmap(functools.partial(_view, agent.task))(tapes, actions, after)
+        return after, (live, seen)
 
     nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(step, tapes)[1])
 
@@ -107,7 +109,7 @@ def _decide(agent: Agent, params, seen):
     return agent(params, seen)
 
 
-def _view(task, state: TapeState, action) -> tuple:
+def _view(task, state: TapeState, action, after: TapeState) -> tuple:
     seen = state.seen
     anchors = jnp.concatenate([seen.heads, seen.landmarks])
     exists = anchors >= 0
@@ -120,7 +122,8 @@ def _view(task, state: TapeState, action) -> tuple:
     within_reach = slice(SIGHT - NEAR, SIGHT + NEAR + 1)
     moves = ((action.heads[:, None, None] == cells) & on_tape)[:, :, within_reach]
     small = [x.astype(jnp.int8) for x in (seen.module, tokens, distances, action.module)]
-    return (*small, moves, action.heads)
+    written = after.seen.tokens[action.heads[task.num_reads]]
+    return (*small, moves, action.heads, written)
 
 
 def record(agent: Agent, params, texts: list[str]) -> tuple[Views, np.ndarray]:

@@ -1,5 +1,7 @@
 """Programs of the paper's tasks, and of some more, written by hand."""
 
+import dataclasses
+
 from main_jax.environment.game import Game
 from main_jax.environment.tasks import TASKS
 from main_jax.programs.program import Rule, program_for
@@ -127,6 +129,25 @@ def add(name="add"):
             [rule("$+1", when=[FIRST]), rule("end", when=[at_end]), rule("write_1+1")],
         ),
     )
+
+
+def add_by_trial():
+    """As add, but the last cell may be written from anywhere where the right thing comes of it."""
+    program, at_end = add(), Condition(Stands("write_1", Place("end")))
+    last = Condition(Stands("write_1", Place("end", -1)))
+    modules = list(program.rules[MODULE])
+    modules[3] = dataclasses.replace(modules[3], writes="1")
+    zero, some = (dataclasses.replace(modules[k], writes=w) for k, w in ((6, "0"), (4, "01")))
+    zero, *some = (
+        dataclasses.replace(rule, guard=(last, *rule.guard))
+        for rule in (zero, some, dataclasses.replace(modules[5], writes="01"))
+    )
+    program = program.replaced(MODULE, [*modules[:4], *some, zero, *modules[4:]])
+    for read in ("read_1", "read_2"):
+        first, _, step = program.rules[read]
+        anywhere = [Rule((guard,), (ANYWHERE,)) for guard in (at_end, last)]
+        program = program.replaced(read, [first, *anywhere, step])
+    return program
 
 
 def subtract():
@@ -266,6 +287,7 @@ PROGRAMS = {
     "reverse": reverse,
     "filter_even": filter_even,
     "add": add,
+    "add_by_trial": add_by_trial,
     "subtract": subtract,
     "binary_add": lambda: add("binary_add"),
     "maximum": maximum,

@@ -1,9 +1,9 @@
 """Programs with one mistake each."""
 
 import dataclasses
+import functools
 
 from main_jax.environment.game import HALT
-from main_jax.programs.program import Rule
 from main_jax.programs.vocabulary import MODULE, Place, Stands
 
 
@@ -22,12 +22,13 @@ def mutants(program):
 
 def _changes(program, choice, rule):
     modules = [*(module.name for module in program.task.modules), HALT]
+    but = functools.partial(dataclasses.replace, rule)
     yield "rule lost", []
     for k, condition in enumerate(rule.guard):
         rest = rule.guard[:k], rule.guard[k + 1 :]
-        yield f"guard {k} dropped", [Rule((*rest[0], *rest[1]), rule.targets)]
+        yield f"guard {k} dropped", [but(guard=(*rest[0], *rest[1]))]
         opposite = dataclasses.replace(condition, answer=not condition.answer)
-        yield f"guard {k} turned", [Rule((*rest[0], opposite, *rest[1]), rule.targets)]
+        yield f"guard {k} turned", [but(guard=(*rest[0], opposite, *rest[1]))]
         if isinstance(condition.question, Stands):
             place = condition.question.place
             for by in (-1, 1):
@@ -36,7 +37,7 @@ def _changes(program, choice, rule):
                 if abs(place.offset + by) <= 2:
                     yield (
                         f"guard {k} off by {by}",
-                        [Rule((*rest[0], shifted, *rest[1]), rule.targets)],
+                        [but(guard=(*rest[0], shifted, *rest[1]))],
                     )
     for target in rule.targets:
         if isinstance(target, Place):
@@ -44,14 +45,18 @@ def _changes(program, choice, rule):
                 if abs(target.offset + by) <= 2:
                     yield (
                         f"target off by {by}",
-                        [Rule(rule.guard, (Place(target.anchor, target.offset + by),))],
+                        [but(targets=(Place(target.anchor, target.offset + by),))],
                     )
                     both = (target, Place(target.anchor, target.offset + by))
-                    yield f"target open by {by}", [Rule(rule.guard, both)]
+                    yield f"target open by {by}", [but(targets=both)]
             other = {"read_1": "write_1", "write_1": "read_1"}.get(target.anchor)
             if other:
-                yield "other head", [Rule(rule.guard, (Place(other, target.offset),))]
+                yield "other head", [but(targets=(Place(other, target.offset),))]
         elif choice == MODULE:
             for name in modules:
                 if name != target:
-                    yield f"{name} for {target}", [Rule(rule.guard, (name,))]
+                    writes = "" if name == HALT else rule.writes
+                    yield f"{name} for {target}", [but(targets=(name,), writes=writes)]
+    for other in ("", "0", "1", "01", "2") if rule.writes else ():
+        if other != rule.writes:
+            yield f"writes {other!r} for {rule.writes!r}", [but(writes=other)]

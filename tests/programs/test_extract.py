@@ -11,7 +11,7 @@ from main_jax.environment.tasks import TASKS
 from main_jax.errors import UserError
 from main_jax.programs import extract as extraction
 from main_jax.programs import traces
-from main_jax.programs.explanation import UNREAD
+from main_jax.programs.explanation import UNREAD, explain
 from main_jax.programs.extract import compare, extract, forbidden
 from main_jax.programs.inputs import fresh_inputs
 from main_jax.programs.interpreter import run
@@ -70,6 +70,8 @@ def test_comparing_counts_every_step_and_every_difference(copying):
     assert forbidden(late, views).sum() == 2  # the two Halts
     back = program.replaced("write_1", [Rule((), (Place("$", 1),))])
     assert forbidden(back, views).sum() == 2 + 1  # all but the first writes
+    odd = program.replaced(MODULE, [Rule((), ("Identity",), writes="13579")])
+    assert forbidden(odd, views).sum() == 2 + 2  # 2 and 4, and the Halts
 
 
 def test_a_controller_that_needs_an_oracle_has_no_program():
@@ -150,6 +152,35 @@ def test_a_first_step_may_depend_on_landmarks():
     assert forbidden(
         program.replaced("read_2", [second, *program.rules["read_2"][2:]]), views
     ).any()
+
+
+class LastFromAnywhere(ByHand):
+    """Reads the last digit elsewhere, if it is there too: where hangs on no rule."""
+
+    def apply(self, params, context):
+        output = super().apply(params, context)
+        end = context.mask.sum(axis=1) - 1
+        write = output.head_logits[:, 2].argmax(axis=1)
+        digits = context.sigma[:, :, 3:13]  # after the landmarks
+        last = digits[jnp.arange(len(end)), end // 2 - 1]
+        same = jnp.einsum("nlv,nv->nl", digits, last)
+        cells, values = jnp.arange(same.shape[1]), digits.argmax(axis=2)
+        chance = (cells * (values * (3 + cells)).sum(axis=1, keepdims=True)) % 17
+        somewhere = same * (1000.0 + chance)
+        read = jnp.where((write == end)[:, None], somewhere, output.head_logits[:, 0])
+        return output.replace(head_logits=output.head_logits.at[:, 0].set(read))
+
+
+def test_the_last_cell_may_be_written_from_anywhere():
+    agent = agent_by_hand("copy")
+    agent = dataclasses.replace(agent, controller=LastFromAnywhere(agent.game.choices))
+    views, solved = record(
+        agent, None, [f"{i % 2}{i // 50}{i % 7 % 2}{i % 3 % 2}{i % 2}" for i in range(99)]
+    )
+    assert solved.all()
+    program = explain(agent, views)
+    assert not forbidden(program, views).any()
+    assert any(rule.writes for rule in program.rules[MODULE])
 
 
 class BothAtWrite(ByHand):

@@ -24,7 +24,7 @@ from main_jax.programs.rounding import rounding_error
 from main_jax.programs.sights import Content, _Lookout, _shape, sights
 from main_jax.programs.traces import record
 from main_jax.programs.verdict import judge
-from main_jax.programs.vocabulary import Place
+from main_jax.programs.vocabulary import MODULE, Place
 from tests.helpers import ROOT, small_agent, small_params
 from tests.programs.by_hand import PROGRAMS
 
@@ -140,6 +140,17 @@ def test_what_no_proof_is_made_for_is_refused():
     for agent in (small_agent(task="reverse"), small_agent(task="reverse", encoder="attention")):
         with pytest.raises(UserError, match="view=no_tape_values"):
             judge_network(agent, None)
+
+
+def test_a_program_that_says_what_is_written_and_not_from_where_is_refused(reverse):
+    """A head that it lets go anywhere may not."""
+    rules = [
+        dataclasses.replace(rule, writes="0123456789") if "Identity" in rule.targets else rule
+        for rule in reverse.program.rules[MODULE]
+    ]
+    program = reverse.program.replaced(MODULE, rules)
+    with pytest.raises(UserError, match="not from where"):
+        prove_network(None, None, dataclasses.replace(reverse, program=program))
 
 
 @pytest.mark.slow

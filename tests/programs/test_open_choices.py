@@ -20,6 +20,7 @@ def views_of(program, texts):
         **dict.fromkeys(("module", "tokens", "distances", "moves"), np.zeros((count, 1))),
         chosen=np.array([names.index(step.module) for _, step in steps]),
         heads=np.array([step.heads for _, step in steps]),
+        written=np.zeros(count),
         episode=np.array([number for number, _ in steps]),
         bad_modules=np.zeros((count, len(names)), bool),
         bad_moves=np.zeros((count, 3, 6, 5), bool),

@@ -32,7 +32,7 @@ def reverse():
 def gaps(program):
     specification = specify(program.task)
     questions = few_questions(program)
-    prover = Prover(program, specification, questions, may_add_phases=False)
+    prover = Prover(program, specification, questions)
     return prover.prove(guess(program, specification, questions, True)).failed
 
 
@@ -166,3 +166,32 @@ def test_wrong_mutants_are_not_proved(every):
 def test_halting_at_once_is_right_only_for_what_asks_nothing():
     program = by_hand("copy", ([module("Halt")], [rule("start")], [rule("start")], [rule("end")]))
     assert any("right when it halts" in gap for gap in gaps(program))
+
+
+def writing(program, writes):
+    """With other things to write in the rules for modules that write by trial."""
+    rules = [
+        dataclasses.replace(rule, writes=writes[rule.writes]) if rule.writes else rule
+        for rule in program.rules[MODULE]
+    ]
+    return program.replaced(MODULE, rules)
+
+
+def test_what_is_written_from_anywhere():
+    program = PROGRAMS["add_by_trial"]()
+    assert not gaps(program)
+    assert find_counterexample(program, thorough=False) is None
+
+
+@pytest.mark.parametrize(
+    "writes, gap",
+    [
+        ({"0": "0", "01": "1", "1": "1"}, "SumInc can write"),  # of 9 and 4 and 3, no two make it
+        ({"0": "01", "01": "01", "1": "1"}, "right when it halts"),
+        ({"0": "0", "01": "01", "1": "01"}, "step limit"),  # a 0 may be written again and again
+    ],
+)
+def test_what_cannot_be_written_or_is_wrong(writes, gap):
+    program = writing(PROGRAMS["add_by_trial"](), writes)
+    assert any(gap in found for found in gaps(program))
+    assert judge(program).answer == WRONG

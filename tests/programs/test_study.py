@@ -7,7 +7,8 @@ import pytest
 
 from main_jax.programs import network_verdict
 from main_jax.programs import study as studies
-from main_jax.programs.explanation import NONE, UNREAD, NoProgram
+from main_jax.programs.by_rules import NoProgram
+from main_jax.programs.explanation import NONE, UNREAD
 from main_jax.programs.network import VIEW, Margins, NetworkProof
 from main_jax.programs.network_study import network_table, study_network
 from main_jax.programs.network_verdict import judge_network
