@@ -54,7 +54,7 @@ def views_of(task: Task, sight: Sight, unknowns: tuple) -> Views:
     distances = np.where(np.abs(distances) <= SIGHT, distances, SIGHT + 1)
     nothing = np.zeros((count, 0))
     return Views(
-        module=np.full(count, modules.index(sight.module)),
+        module=np.full(count, -1 if sight.is_first else modules.index(sight.module)),
         tokens=tokens,
         distances=np.broadcast_to(distances, (count, *distances.shape)),
         **dict.fromkeys(

@@ -36,8 +36,10 @@ class Look:
 
     @functools.cached_property
     def options(self) -> list[int]:
-        """The cells that heads may go to."""
-        near = {head + k for head in self.sight.heads.values() for k in range(-NEAR, NEAR + 1)}
+        """The cells that heads may go to: near heads, or in the first step near landmarks."""
+        sight = self.sight
+        anchors = sight.landmarks if sight.is_first else sight.heads
+        near = {at + k for at in anchors.values() for k in range(-NEAR, NEAR + 1)}
         return sorted(cell for cell in near if self.is_cell(cell))
 
     # Cells
@@ -68,7 +70,9 @@ class Look:
         return 0 <= cell < self.sight.length
 
     def _token(self, cell: int) -> Grid:
-        """One-hot."""
+        """One-hot; zeros where there is no cell."""
+        if not self.is_cell(cell):
+            return constant(np.zeros(len(self.characters)))
         content = self.sight.cells[cell]
         codes = [self.characters.index(character) for character in content.characters]
         tokens = np.eye(len(self.characters))[codes]
@@ -86,7 +90,9 @@ class Look:
         blocks = np.split(kernel, np.cumsum(sizes)[:-1])
         names = [module.name for module in modules]
         seen = [self.encoded(cell) @ block for cell, block in zip(cells, blocks, strict=False)]
-        known = bias + sum(seen) + blocks[len(cells)][names.index(self.sight.module)]
+        known = bias + sum(seen)
+        if not self.sight.is_first:
+            known = known + blocks[len(cells)][names.index(self.sight.module)]
         values = zip(cells, blocks[len(cells) + 1 :], strict=True)
         tokens = [self._token(cell).times(block) for cell, block in values]
         layers = [total([*tokens, constant(known)]).relu()]

@@ -7,7 +7,6 @@ choice grow by the same factor, which is at least 1, so that what leads here lea
 """
 
 import dataclasses
-import random
 
 import numpy as np
 
@@ -25,13 +24,11 @@ from main_jax.programs.cases import (
     views_of,
 )
 from main_jax.programs.certificate import Certificate
-from main_jax.programs.extract import forbidden
-from main_jax.programs.inputs import random_inputs
 from main_jax.programs.look import Look, Network
 from main_jax.programs.program import Program
 from main_jax.programs.rounding import rounding_error
-from main_jax.programs.sights import LONGEST, NotShown, Sight, sights
-from main_jax.programs.traces import Views, record
+from main_jax.programs.sights import NotShown, Sight, first_sights, sights
+from main_jax.programs.traces import Views
 from main_jax.programs.vocabulary import MODULE, head_names
 
 VIEW = "no_tape_values"  # of tokens around heads, there are too many
@@ -82,22 +79,12 @@ def check_provable(agent: Agent) -> None:
 
 
 def prove_network(agent: Agent, params, certificate: Certificate) -> NetworkProof:
-    """NotShown if there are too many cases, or if the first step is none of the program's."""
+    """NotShown if there are too many cases."""
     if any(rule.writes for rule in certificate.program.rules[MODULE]):
         raise NotShown("its program tells what is written, and not from where")
-    _check_first_steps(agent, params, certificate)
-    network, seen = Network(agent, params), sights(certificate)
+    network, seen = Network(agent, params), first_sights(agent.task) + sights(certificate)
     parts = [margins(network, sight, certificate.program) for sight in seen]
     return NetworkProof(len(seen), Margins.least(parts))
-
-
-def _check_first_steps(agent: Agent, params, certificate: Certificate) -> None:
-    """Before the first step nothing but landmarks is seen, which stand alike on all long tapes."""
-    randomness, lengths = random.Random(0), range(1, LONGEST + 1)
-    texts = [text for n in lengths for text in random_inputs(agent.task, n, 1, randomness)]
-    views = record(agent, params, texts)[0]
-    if forbidden(certificate.program, views.take(views.module < 0)).any():
-        raise NotShown("the network's first step is not that of the program")
 
 
 def margins(network: Network, sight: Sight, program: Program) -> Margins:

@@ -47,4 +47,5 @@ def _remarks(program: Program, situation: Situation, module: str, step: Step) ->
         rule = program.rules[choice][number]
         options = rule.targets if choice == MODULE else cells_of(rule.targets, situation)
         several = len(options) > 1 and ANYWHERE not in rule.targets
-        yield Remark(choice, rule_text(program.task, rule), several, done[choice] in options)
+        allowed = done[choice] in options and (not rule.writes or step.results in rule.writes)
+        yield Remark(choice, rule_text(program.task, rule), several, allowed)

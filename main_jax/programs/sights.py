@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Iterator
 
 from main_jax.environment.modules import DIGITS
-from main_jax.environment.task import operand_length
+from main_jax.environment.task import Task, operand_length
 from main_jax.errors import UserError
 from main_jax.programs.certificate import Certificate
 from main_jax.programs.facts import (
@@ -53,11 +53,26 @@ class Content:
 
 @dataclasses.dataclass(frozen=True)
 class Sight:
-    module: str
+    module: str  # the last one; empty before the first step
     heads: dict[str, int]
     landmarks: dict[str, int]
     length: int
     cells: dict[int, Content]  # those within SIGHT of a head, and of the tape or beyond its ends
+
+    @property
+    def is_first(self) -> bool:
+        return not self.module
+
+
+def first_sights(task: Task) -> list[Sight]:
+    """Before the first step, on short tapes; what is seen near landmarks of longer ones is there.
+
+    Heads stand apart from each other and from the tape, further than anything is asked about.
+    """
+    heads = {name: -2 * FAR_APART * k for k, name in enumerate(head_names(task), start=1)}
+    nowhere = {at + k: Content(None, "") for at in heads.values() for k in range(-SIGHT, SIGHT + 1)}
+    tapes = [_snapshot(task, n, 0, heads) for n in range(1, LONGEST + 1)]
+    return [Sight("", heads, _landmarks(task, t), len(t.tape), nowhere) for t in tapes]
 
 
 def sights(certificate: Certificate) -> list[Sight]:
@@ -123,7 +138,8 @@ class _Lookout:
         values = [(encoding.value(what, state), far) for what, far in terms]
         short = encoding.n <= LONGEST
         while (found := solver.solution([short], ["n", "t", *self.heads])) is not None:
-            snapshot = self._snapshot(found)
+            heads = {name: found[name] for name in self.heads}
+            snapshot = _snapshot(self.task, found["n"], found["t"], heads)
             yield snapshot
             same = []
             for (value, far), (what, _) in zip(values, terms, strict=True):
@@ -134,14 +150,6 @@ class _Lookout:
         if solver.check() != UNSAT:
             raise NotShown(f"there may be more to see after {phase} than on short tapes")
 
-    def _snapshot(self, found: dict[str, int]) -> Snapshot:
-        """With an input of zeros: which digits there are makes no difference to a sight."""
-        n = found["n"]
-        operands = ["0" * operand_length(name, n) for name in self.task.operand_names]
-        tape, _ = start_of(self.task, operands)
-        heads = {name: found[name] for name in self.heads}
-        return Snapshot(n, found["t"], heads, tape, tape, "", [], [])
-
     # Sights
 
     def sight(self, phase: Phase, snapshot: Snapshot) -> Sight:
@@ -150,7 +158,7 @@ class _Lookout:
         return Sight(
             module=phase.module,
             heads=snapshot.heads,
-            landmarks={n: snapshot.value(at) for n, at in self.layout.landmarks.items()},
+            landmarks=_landmarks(self.task, snapshot),
             length=length,
             cells={cell: self._content(phase, snapshot, cell) for cell in sorted(set(around))},
         )
@@ -187,6 +195,17 @@ class _Lookout:
                 held = "".join(piece.table[(digit,)] for digit in DIGITS[: self.task.base])
                 return Content((index.operand, index.of(i, n)), held)
         return Content(("cell", cell), "".join(self.task.vocabulary.characters))
+
+
+def _snapshot(task: Task, n: int, steps: int, heads: dict[str, int]) -> Snapshot:
+    """With an input of zeros: which digits there are makes no difference to a sight."""
+    operands = ["0" * operand_length(name, n) for name in task.operand_names]
+    tape, _ = start_of(task, operands)
+    return Snapshot(n, steps, heads, tape, tape, "", [], [])
+
+
+def _landmarks(task: Task, snapshot: Snapshot) -> dict[str, int]:
+    return {name: snapshot.value(at) for name, at in layout_of(task).landmarks.items()}
 
 
 def _shape(sight: Sight) -> tuple:

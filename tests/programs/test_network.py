@@ -11,7 +11,9 @@ import pytest
 from main_jax.controller.network import MASKED_LOGIT, surety
 from main_jax.errors import UserError
 from main_jax.learning.checkpoint import load_controller
+from main_jax.programs import network as network_module
 from main_jax.programs import sights as sights_module
+from main_jax.programs.cases import cells_by_place
 from main_jax.programs.facts import ORIGINAL, N, Region, term
 from main_jax.programs.inputs import random_inputs
 from main_jax.programs.interpreter import run
@@ -21,7 +23,7 @@ from main_jax.programs.network_verdict import judge_network
 from main_jax.programs.phases import snapshots
 from main_jax.programs.program import Rule
 from main_jax.programs.rounding import rounding_error
-from main_jax.programs.sights import Content, _Lookout, _shape, sights
+from main_jax.programs.sights import Content, _Lookout, _shape, first_sights, sights
 from main_jax.programs.traces import record
 from main_jax.programs.verdict import judge
 from main_jax.programs.vocabulary import MODULE, Place
@@ -99,6 +101,45 @@ def test_grids_hold_what_the_network_says(reverse):
                 logit = at(query, sight, snapshot) @ look.encoded(cell)
                 found = output.head_logits[0, number, cell] / factor
                 np.testing.assert_allclose(logit, found, atol=error)
+
+
+def test_first_steps_are_looked_at_too(reverse):
+    """What the network does in its first step leads there, and what a program says instead not."""
+    agent = small_agent(task="reverse", view=VIEW)
+    params = jax.tree.map(lambda x: x + 0.1, small_params(agent))
+    network = Network(agent, params)
+    for sight, n in zip(first_sights(agent.task)[:12:3], (1, 4, 7, 10), strict=True):
+        tapes = agent.game.tapes_of(["7" * n])
+        output = jax.tree.map(lambda x: np.asarray(x)[0], agent(params, tapes.seen))
+        look = Look(network, sight)
+        factor = float(surety(jnp.array(sight.length)))
+        np.testing.assert_allclose(
+            look.module_logits.values, output.module_logits / factor, atol=rounding_error(look)
+        )
+        assert set(look.options) == set(np.flatnonzero(output.head_logits[0] > MASKED_LOGIT))
+        best = output.head_logits.argmax(axis=1)
+        names = {cell: place for place, cell in cells_by_place(sight, look.options).items()}
+        places = [names[look.options.index(cell)] for cell in best]
+        does = agent.game.choices[output.module_logits.argmax()]
+        program = dataclasses.replace(
+            reverse.program,
+            rules={
+                choice: (Rule((), (target,)),)
+                for choice, target in zip(reverse.program.rules, [does, *places], strict=True)
+            },
+        )
+        found = margins(network, sight, program)
+        assert found.cases == 1 and min(found.module, found.heads) > found.rounding_error
+        other = next(name for name in agent.game.choices if name != does)
+        found = margins(network, sight, program.replaced(MODULE, [Rule((), (other,))]))
+        assert found.module < 0
+
+
+def test_a_network_may_differ_in_its_first_step_alone(reverse, monkeypatch):
+    monkeypatch.setattr(network_module, "sights", lambda certificate: [])
+    agent = small_agent(task="reverse", view=VIEW)
+    proof = prove_network(agent, small_params(agent), reverse)
+    assert proof.sights == sights_module.LONGEST and not proof.holds
 
 
 def test_longer_tapes_show_nothing_else(reverse):

@@ -3,7 +3,7 @@
 import pytest
 
 from main_jax.errors import UserError
-from main_jax.programs.program import PROGRAM_FILE, load_beside, to_json
+from main_jax.programs.program import PROGRAM_FILE, Rule, load_beside, to_json
 from main_jax.programs.remarks import Remark, remarks
 from main_jax.programs.vocabulary import First
 from tests.helpers import copying_episode
@@ -39,6 +39,15 @@ def test_what_the_program_does_not_allow_is_told():
     assert said == [False, False, False]
     silent = copied.replaced("read_1", [rule("start", when=[First()])])
     assert remarks(silent, copying_episode("12"))[1][1] == Remark("read_1", "", False, False)
+
+
+def test_what_may_not_be_written_is_told():
+    copied = PROGRAMS["copy"]()
+    for writes, allowed in (("13", [True, False, True]), ("123", [True] * 3)):
+        writing = copied.replaced("module", [Rule((), ("Identity",), writes)])
+        said = remarks(writing, copying_episode("123"))
+        assert [step[0].allowed for step in said] == allowed
+        assert all(remark.allowed for step in said for remark in step[1:])
 
 
 def test_a_program_of_another_task_is_refused():
