@@ -17,34 +17,31 @@ from main_jax.environment.task import LONG_OPERANDS
 from main_jax.evaluation.solve import solve
 from main_jax.files import write_atomically
 from main_jax.induction.form import Form
+from main_jax.induction.given import Given
 from main_jax.induction.pairs import Pair
-from main_jax.induction.parts import Parts
 from main_jax.learning.checkpoint import load_controller
+from main_jax.learning.pace import Pace
 from main_jax.learning.train import train_and_evaluate
 from main_jax.terminal import tell
 
 OUTCOME_FILE = "outcome.json"
+ALL_MODULES_EACH = 3  # of so many rounds, one has all modules on offer; the others, what is hinted
 
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
     name: str
     config: ConfigDict
-    timesteps: int  # in the first round
-
-
-def _settings() -> dict[str, Setting]:
-    return {
-        "walk": Setting("walk", walk_config(), 1_500_000),
-        "one read": Setting("one read", base_config(), 2_500_000),
-        "two reads": Setting("two reads", two_read_config(), 4_000_000),
-    }
+    # In the first round, timesteps: until it has come to the longest inputs, and until it is over
+    patience: int
+    timesteps: int
 
 
 @dataclasses.dataclass(frozen=True)
 class Attempt:
     setting: Setting
     seed: int
+    given: Given
 
     @property
     def name(self) -> str:
@@ -53,6 +50,12 @@ class Attempt:
     @property
     def timesteps(self) -> int:
         return self.setting.timesteps * (self.seed + 1)
+
+    def hopeless(self, pace: Pace, elapsed: int) -> bool:
+        """Whether it has not come to the longest inputs, and had its time: others have theirs."""
+        longest = len(pace.success_rate)
+        patience = self.setting.patience * (self.seed + 1)
+        return elapsed >= patience and int(pace.max_difficulty) < longest
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,22 +79,29 @@ class Outcome:
         return f"{self.attempt}: {judged} ({spent})"
 
 
-def all_attempts(form: Form, rounds: int) -> Iterator[Attempt]:
-    """All settings in each round, with a seed of its own and more time than in the one before.
-
-    The likelier one first: what needs two digits at a time has, most often, two operands.
-    """
-    settings = list(_settings().values())
-    if sum(name in LONG_OPERANDS for name in form.task.operand_names) > 1:
-        settings.reverse()
+def all_attempts(given: Given, rounds: int) -> Iterator[Attempt]:
+    """All settings in each round, with a seed of its own and more time than in the one before."""
+    settings, hinted = _likelier_first(given.form), given.hinted()
     for seed in range(rounds):
+        offered = hinted if (seed + 1) % ALL_MODULES_EACH else given
         for setting in settings:
-            yield Attempt(setting, seed)
+            yield Attempt(setting, seed, offered)
 
 
-def config_of(attempt: Attempt, form: Form, parts: Parts) -> ConfigDict:
-    config = attempt.setting.config.copy_and_resolve_references()
-    longest = max(map(form.length, parts.training))
+def _likelier_first(form: Form) -> list[Setting]:
+    walk = Setting("walk", walk_config(), 700_000, 1_500_000)
+    one_read = Setting("one read", base_config(), 1_800_000, 3_000_000)
+    two_reads = Setting("two reads", two_read_config(), 2_000_000, 4_000_000)
+    if sum(name in LONG_OPERANDS for name in form.task.operand_names) > 1:
+        return [two_reads, one_read, walk]  # most often, they are read together
+    if form.shorter:
+        return [one_read, two_reads, walk]  # what is left out depends on the digits
+    return [walk, one_read, two_reads]
+
+
+def config_of(attempt: Attempt) -> ConfigDict:
+    form, config = attempt.given.form, attempt.setting.config.copy_and_resolve_references()
+    longest = max(map(form.length, attempt.given.parts.training))
     config.update(
         {
             "task": form.task.name,
@@ -101,6 +111,8 @@ def config_of(attempt: Attempt, form: Form, parts: Parts) -> ConfigDict:
             "min_difficulty": min(config.min_difficulty, longest),
             "steps_per_digit": config.steps_per_digit * max(1, form.cells.each),
             "extra_steps": config.extra_steps + max(0, form.cells.more),
+            "restart_after": 0,  # it is another attempt's turn instead
+            "sharpen_at_most": 400_000,
             # Of pairs that were learned from: these say nothing, and are looked at in the end only.
             "evaluate_every": attempt.timesteps,
             "evaluation_lengths": (longest,),
@@ -110,17 +122,18 @@ def config_of(attempt: Attempt, form: Form, parts: Parts) -> ConfigDict:
     return config
 
 
-def perform(attempt: Attempt, form: Form, parts: Parts, folder: Path) -> Outcome | None:
+def perform(attempt: Attempt, folder: Path) -> Outcome | None:
     """Trains, or goes on to train; None if asked to stop."""
-    workdir = folder / attempt.name
+    workdir, given = folder / attempt.name, attempt.given
     path = folder / f"{attempt.name}-{OUTCOME_FILE}"
     if path.exists():
         return Outcome(**json.loads(path.read_text()))
+    modules = ", ".join(module.name for module in given.form.task.modules)
     tell(
-        f"training {attempt.name}: {len(parts.training):,} pairs, at most "
-        f"{attempt.timesteps / 1e6:g}M timesteps"
+        f"training {attempt.name}: {len(given.parts.training):,} pairs, at most "
+        f"{attempt.timesteps / 1e6:g}M timesteps; modules: {modules}"
     )
-    trained = train_and_evaluate(config_of(attempt, form, parts), workdir)
+    trained = train_and_evaluate(config_of(attempt), workdir, attempt.hopeless)
     if trained is None:
         return None
     controller = load_controller(str(workdir))
@@ -128,8 +141,8 @@ def perform(attempt: Attempt, form: Form, parts: Parts, folder: Path) -> Outcome
         attempt=attempt.name,
         timesteps=controller.timesteps,
         seconds=round(trained.progress.seconds, 1),
-        wrong_in_training=len(wrong_pairs(controller, form, parts.training)),
-        wrong_in_choosing=len(wrong_pairs(controller, form, parts.choosing)),
+        wrong_in_training=len(wrong_pairs(controller, given.form, given.parts.training)),
+        wrong_in_choosing=len(wrong_pairs(controller, given.form, given.parts.choosing)),
     )
     write_atomically(path, json.dumps(dataclasses.asdict(outcome), indent=1).encode())
     return outcome

@@ -26,7 +26,7 @@ _POSITIVE = (
 _NOT_NEGATIVE = (
     *("seed", "curriculum_start", "value_cost", "restart_after", "evenness_cost"),
     *("early_halt_price", "wrong_halt_price"),
-    *("sharpen_timesteps", "doubt_cost", "settle_timesteps"),
+    *("sharpen_timesteps", "sharpen_at_most", "doubt_cost", "settle_timesteps"),
     *("num_devices", "queue_size", "num_actor_devices"),
 )
 _FRACTIONS = (

@@ -146,7 +146,11 @@ def what_follows(
         return SHARPEN if all_solved("greedy", 5) else None
     if pace.phase == SHARPEN:
         lasted = has_lasted(pace, elapsed, config.sharpen_timesteps)
-        return SETTLE if lasted and all_solved("sample", 5) else None
+        if lasted and all_solved("sample", 5):
+            return SETTLE
+        # Without bonuses, a policy that is sure of what is wrong does not learn better.
+        limit = config.sharpen_at_most
+        return COMMIT if limit and has_lasted(pace, elapsed, limit) else None
     if not has_lasted(pace, elapsed, config.settle_timesteps):
         return None
     if not all_solved("greedy", 10):

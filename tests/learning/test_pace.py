@@ -121,6 +121,18 @@ def test_exploring_ends_when_every_length_succeeds_mostly():
     assert not pacing.explored(config, one_fails)
 
 
+@pytest.mark.parametrize(("at_most", "after_limit"), [(0, None), (300, pacing.COMMIT)])
+def test_sharpening_in_vain_ends_where_there_is_a_limit(at_most, after_limit):
+    config = small_config(sharpen_timesteps=100, sharpen_at_most=at_most)
+    pace = init_pace(config).replace(phase=jnp.int32(pacing.SHARPEN), phase_began=jnp.int32(1000))
+
+    def following(since, right):
+        return pacing.what_follows(config, pace, 1000 + since, lambda *_: right, lambda: True)
+
+    assert [following(since, False) for since in (99, 100, 299)] == [None] * 3
+    assert following(300, False) == after_limit and following(300, True) == pacing.SETTLE
+
+
 def test_attempt_is_given_up_only_before_it_sharpens():
     config = small_config(restart_after=100)
     pace = init_pace(config)

@@ -1,0 +1,72 @@
+"""Which modules the pairs hint at: those that make output digits of input digits at fixed places.
+
+The more modules are on offer, the more seldom the right one is tried together with the right heads:
+from 500 pairs of add and all eight modules, none of four attempts came to a second digit. A hint is
+no proof, and what takes several steps gives none; so one must be free to try all modules, too.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from main_jax.environment.modules import DIGITS
+from main_jax.induction.form import Form
+from main_jax.induction.pairs import Pair
+
+PLACES = (0, 1, -1, -2)  # of an operand, and of an output
+MOST_PAIRS = 1000  # more tell no more
+OFTEN, NOT_SELDOM = 0.4, 0.1  # of what is left to explain in a cell; of all digits there
+
+
+def hinted_modules(form: Form, pairs: Sequence[Pair]) -> tuple[str, ...]:
+    """Names, in the order of the form's modules; all of them where nothing is hinted at.
+
+    For each output cell, the module that explains most comes first, then the one that explains most
+    of what is left, and so on. Of equal ones the first is taken: what Identity does, Max does too.
+    """
+    enough = [pair for pair in pairs if form.length(pair) > 1][:MOST_PAIRS]
+    if not enough:
+        return tuple(module.name for module in form.task.modules)
+    made = _made(form, enough)
+    hinted = set()
+    for digits in _digits_at([pair.answer for pair in enough], form):
+        left = digits >= 0
+        least = max(1, NOT_SELDOM * left.sum())
+        while left.any():
+            explained = (made == digits) & left
+            counts = explained.sum(-1)  # [modules, places of read_1, places of read_2]
+            best = np.unravel_index(counts.argmax(), counts.shape)
+            if counts[best] < max(least, OFTEN * left.sum()):
+                break
+            hinted.add(form.task.modules[best[0]].name)
+            left &= ~explained[best]
+    return tuple(m.name for m in form.task.modules if m.name in hinted or not hinted)
+
+
+def _made(form: Form, pairs: Sequence[Pair]) -> np.ndarray:  # [modules, places, places, P]
+    """What each module writes when its heads read any two digits of the inputs."""
+    operands = zip(*(form.task.parse(pair.text) for pair in pairs), strict=True)
+    read = np.concatenate([_digits_at(list(texts), form) for texts in operands])
+    # The digits of a single one stand at all places, but one is enough.
+    read = np.unique(read, axis=0)
+    vocabulary = form.task.vocabulary
+    return np.stack(
+        [
+            np.broadcast_to(
+                module.function(vocabulary, read[:, None], read[None]),
+                (len(read), len(read), len(pairs)),
+            )
+            for module in form.task.modules
+        ]
+    )
+
+
+def _digits_at(texts: Sequence[str], form: Form) -> np.ndarray:  # [places, P]
+    """Below zero where a text has no digit at the place."""
+    digits = DIGITS[: form.task.base]
+
+    def at(place: int, text: str) -> int:
+        inside = -len(text) <= place < len(text)
+        return digits.find(text[place]) if inside else -1
+
+    return np.array([[at(place, text) for text in texts] for place in PLACES])
