@@ -6,7 +6,6 @@ induction that was stopped goes on where it was.
 
 import dataclasses
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 from ml_collections import ConfigDict
@@ -57,6 +56,9 @@ class Attempt:
         patience = self.setting.patience * (self.seed + 1)
         return elapsed >= patience and int(pace.max_difficulty) < longest
 
+    def its_setting_first(self, others: list["Attempt"]) -> list["Attempt"]:
+        return sorted(others, key=lambda other: other.setting.name != self.setting.name)
+
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
@@ -79,13 +81,11 @@ class Outcome:
         return f"{self.attempt}: {judged} ({spent})"
 
 
-def all_attempts(given: Given, rounds: int) -> Iterator[Attempt]:
+def all_attempts(given: Given, rounds: int) -> list[Attempt]:
     """All settings in each round, with a seed of its own and more time than in the one before."""
     settings, hinted = _likelier_first(given.form), given.hinted()
-    for seed in range(rounds):
-        offered = hinted if (seed + 1) % ALL_MODULES_EACH else given
-        for setting in settings:
-            yield Attempt(setting, seed, offered)
+    offered = [hinted if (seed + 1) % ALL_MODULES_EACH else given for seed in range(rounds)]
+    return [Attempt(setting, n, offered[n]) for n in range(rounds) for setting in settings]
 
 
 def _likelier_first(form: Form) -> list[Setting]:

@@ -115,10 +115,13 @@ def _learn(given: Given, folder: Path, rounds: int) -> list[Tried] | None:
     """Attempts until one is right on all pairs it learned from and those to choose by, and so is
     its program.
 
-    The last one of the list is that one, or where there is none, the best.
+    A setting that came close has all its other seeds tried next. The last one of the list is that
+    which is right, or where there is none, the best.
     """
     tried: list[Tried] = []
-    for attempt in attempts.all_attempts(given, rounds):
+    left = attempts.all_attempts(given, rounds)
+    while left:
+        attempt = left.pop(0)
         outcome = attempts.perform(attempt, folder)
         if outcome is None:
             return None
@@ -127,6 +130,8 @@ def _learn(given: Given, folder: Path, rounds: int) -> list[Tried] | None:
         tried.append(Tried(attempt.given, outcome, reading))
         if reading and reading.flawless:
             return tried
+        if 2 * outcome.wrong_in_training < len(given.parts.training):
+            left = attempt.its_setting_first(left)
     best = min(tried, key=lambda attempt: attempt.merit)
     tried.remove(best)
     return [*tried, best]

@@ -115,6 +115,30 @@ def test_another_seed_where_pairs_or_the_program_are_wrong(
     assert len(found) == performed and found[-1].outcome == outcomes[taken][0]
 
 
+@pytest.mark.parametrize(
+    ("wrong", "read", "names"),
+    [
+        # Hopeless ones: each setting in its turn
+        ([180] * 9, [], [f"{name}-{n}" for n in range(3) for name in ("w", "o", "t")]),
+        # The second comes close, and so does its second seed, whose program is right
+        ([180, 9, 0], [FLAWLESS], ["w-0", "o-0", "o-1"]),
+        # The first is right and its programs never: nothing else is tried before its last seed
+        ([0, 0, 0, 180, 0], [WRONG, None, WRONG, FLAWLESS], ["w-0", "w-1", "w-2", "o-0", "t-0"]),
+    ],
+)
+def test_a_setting_that_came_close_goes_on(tmp_path, monkeypatch, wrong, read, names):
+    given, tried, read = given_of(tmp_path, each=20), [], iter(read)
+
+    def perform(attempt, folder):
+        tried.append(f"{attempt.setting.name[0]}-{attempt.seed}")
+        return outcome(len(tried), in_training=wrong[len(tried) - 1])
+
+    monkeypatch.setattr(attempts, "perform", perform)
+    monkeypatch.setattr(induce, "_read", lambda *_: Reading(next(read)))
+    induce._learn(given, tmp_path, 3)
+    assert tried == names
+
+
 PROGRAM = """
 import sys
 for text in sys.argv[1:]:
