@@ -92,6 +92,9 @@ def _likelier_first(form: Form) -> list[Setting]:
     walk = Setting("walk", walk_config(), 700_000, 1_500_000)
     one_read = Setting("one read", base_config(), 1_800_000, 3_000_000)
     two_reads = Setting("two reads", two_read_config(), 2_500_000, 5_000_000)
+    # What the heads read says enough. From few pairs, what else they could see is learned by heart:
+    # of 400 sums, a dozen last carries, each with the digits around it
+    two_reads.config.view = "no_tape_values"
     if sum(name in LONG_OPERANDS for name in form.task.operand_names) > 1:
         return [two_reads, one_read, walk]  # most often, they are read together
     if form.shorter:

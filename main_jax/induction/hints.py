@@ -15,32 +15,42 @@ from main_jax.induction.pairs import Pair
 
 PLACES = (0, 1, -1, -2)  # of an operand, and of an output
 MOST_PAIRS = 1000  # more tell no more
+NOTHING = -2  # no digit, nor one that a text has not
 OFTEN, NOT_SELDOM = 0.4, 0.1  # of what is left to explain in a cell; of all digits there
 
 
 def hinted_modules(form: Form, pairs: Sequence[Pair]) -> tuple[str, ...]:
-    """Names, in the order of the form's modules; all of them where nothing is hinted at.
-
-    For each output cell, the module that explains most comes first, then the one that explains most
-    of what is left, and so on. Of equal ones the first is taken: what Identity does, Max does too.
-    """
+    """Names, in the order of the form's modules; all of them where nothing is hinted at."""
     enough = [pair for pair in pairs if form.length(pair) > 1][:MOST_PAIRS]
+    offered = tuple(module.name for module in form.task.modules)
     if not enough:
-        return tuple(module.name for module in form.task.modules)
+        return offered
     made = _made(form, enough)
-    hinted = set()
-    for digits in _digits_at([pair.answer for pair in enough], form):
-        left = digits >= 0
+    digits = _digits_at([pair.answer for pair in enough], form)
+    # A digit less itself is 0, and so hints at Difference wherever there are many zeros.
+    read_twice = np.eye(made.shape[1], dtype=bool)[:, :, None]
+    found = _explaining(np.where(read_twice, NOTHING, made), digits) or _explaining(made, digits)
+    return tuple(offered[index] for index in sorted(found)) or offered
+
+
+def _explaining(made: np.ndarray, digits: np.ndarray) -> set[int]:
+    """For each output cell, the module that explains most comes first, then the one that explains
+    most of what is left, and so on. Of equal ones the first is taken: what Identity does, Max does
+    too.
+    """
+    found = set()
+    for cell in digits:
+        left = cell >= 0
         least = max(1, NOT_SELDOM * left.sum())
         while left.any():
-            explained = (made == digits) & left
+            explained = (made == cell) & left
             counts = explained.sum(-1)  # [modules, places of read_1, places of read_2]
             best = np.unravel_index(counts.argmax(), counts.shape)
             if counts[best] < max(least, OFTEN * left.sum()):
                 break
-            hinted.add(form.task.modules[best[0]].name)
+            found.add(int(best[0]))
             left &= ~explained[best]
-    return tuple(m.name for m in form.task.modules if m.name in hinted or not hinted)
+    return found
 
 
 def _made(form: Form, pairs: Sequence[Pair]) -> np.ndarray:  # [modules, places, places, P]
