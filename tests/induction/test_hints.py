@@ -32,10 +32,11 @@ def hinted(path, modules=None):
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_of_every_built_in_task_what_it_takes_and_little_else(tmp_path, name):
+def test_of_every_built_in_task_what_it_takes(tmp_path, name):
     _, names = hinted(write_pairs(tmp_path / "pairs.tsv", name))
     assert set(NEEDED[name]) <= set(names)
-    assert len(names) <= len(NEEDED[name]) + (1 if TASKS[name].base >= 10 else 3)
+    # Of few digits, many are equal by chance.
+    assert TASKS[name].base < 10 or len(names) == len(NEEDED[name])
 
 
 def test_one_digit_read_twice(tmp_path):
