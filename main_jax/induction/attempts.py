@@ -95,6 +95,8 @@ def _likelier_first(form: Form) -> list[Setting]:
     # What the heads read says enough. From few pairs, what else they could see is learned by heart:
     # of 400 sums, a dozen last carries, each with the digits around it
     two_reads.config.view = "no_tape_values"
+    # With more time, add goes back over its own digits, for a 0 to make the last carry of
+    two_reads.config.steps_per_digit = 1.0
     if sum(name in LONG_OPERANDS for name in form.task.operand_names) > 1:
         return [two_reads, one_read, walk]  # most often, they are read together
     if form.shorter:
