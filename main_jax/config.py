@@ -63,7 +63,7 @@ def base_config() -> ConfigDict:
     config.wrong_halt_price = 3.0  # ... and later; from the start, it would keep from ever halting
     config.explored_success = 0.9  # at every length; ends exploring
     config.sharpen_timesteps = 100_000  # 0: explore to the end
-    config.sharpen_at_most = 0  # timesteps, then it commits anew; 0: until sampled ones are right
+    config.sharpen_at_most = 0  # timesteps, then it explores anew; 0: as long as it takes
     config.doubt_cost = 1.0  # times the mean doubt of module and heads, from sharpening on
     config.settle_timesteps = 40_000
 

@@ -89,19 +89,25 @@ def all_attempts(given: Given, rounds: int) -> list[Attempt]:
 
 
 def _likelier_first(form: Form) -> list[Setting]:
-    walk = Setting("walk", walk_config(), 700_000, 1_500_000)
-    one_read = Setting("one read", base_config(), 1_800_000, 3_000_000)
+    """Most see only what their heads stand on. From few pairs, what else there is to see is learned
+    by heart, or steered by in ways that no short program tells.
+    """
+    look_around = Setting("look around", base_config(), 1_800_000, 3_000_000)
     two_reads = Setting("two reads", two_read_config(), 2_500_000, 5_000_000)
-    # What the heads read says enough. From few pairs, what else they could see is learned by heart:
-    # of 400 sums, a dozen last carries, each with the digits around it
     two_reads.config.view = "no_tape_values"
     # With more time, add goes back over its own digits, for a 0 to make the last carry of
     two_reads.config.steps_per_digit = 1.0
     if sum(name in LONG_OPERANDS for name in form.task.operand_names) > 1:
-        return [two_reads, one_read, walk]  # most often, they are read together
-    if form.shorter:
-        return [one_read, two_reads, walk]  # what is left out depends on the digits
-    return [walk, one_read, two_reads]
+        return [two_reads, look_around, _walk()]  # most often, they are read together
+    if form.shorter:  # what is left out depends on the digits
+        select = Setting("select", base_config(), 1_800_000, 3_000_000)
+        select.config.view = "no_tape_values"
+        return [select, look_around, two_reads]
+    return [_walk(), look_around, two_reads]
+
+
+def _walk() -> Setting:
+    return Setting("walk", walk_config(), 700_000, 1_500_000)
 
 
 def config_of(attempt: Attempt) -> ConfigDict:
@@ -117,7 +123,7 @@ def config_of(attempt: Attempt) -> ConfigDict:
             "steps_per_digit": config.steps_per_digit * max(1, form.cells.each),
             "extra_steps": config.extra_steps + max(0, form.cells.more),
             "restart_after": 0,  # it is another attempt's turn instead
-            "sharpen_at_most": 400_000,
+            "sharpen_at_most": 250_000,
             # Of pairs that were learned from: these say nothing, and are looked at in the end only.
             "evaluate_every": attempt.timesteps,
             "evaluation_lengths": (longest,),

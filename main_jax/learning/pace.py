@@ -150,7 +150,7 @@ def what_follows(
             return SETTLE
         # Without bonuses, a policy that is sure of what is wrong does not learn better.
         limit = config.sharpen_at_most
-        return COMMIT if limit and has_lasted(pace, elapsed, limit) else None
+        return EXPLORE if limit and has_lasted(pace, elapsed, limit) else None
     if not has_lasted(pace, elapsed, config.settle_timesteps):
         return None
     if not all_solved("greedy", 10):

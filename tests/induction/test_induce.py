@@ -37,7 +37,7 @@ def outcome(number, in_training=0, in_choosing=0):
     [
         ("copy", "walk-0", 1.5, 3),
         ("caesar", "walk-0", 1.5, 3),
-        ("filter_even", "one_read-0", 1.5, 3),
+        ("filter_even", "select-0", 1.5, 3),
         ("add", "two_reads-0", 1.5, 4),
         ("interleave", "two_reads-0", 3.0, 3),
     ],
@@ -122,11 +122,11 @@ def test_another_seed_where_pairs_or_the_program_are_wrong(
     ("wrong", "read", "names"),
     [
         # Hopeless ones: each setting in its turn
-        ([180] * 9, [], [f"{name}-{n}" for n in range(3) for name in ("w", "o", "t")]),
+        ([180] * 9, [], [f"{name}-{n}" for n in range(3) for name in ("w", "l", "t")]),
         # The second comes close, and so does its second seed, whose program is right
-        ([180, 9, 0], [FLAWLESS], ["w-0", "o-0", "o-1"]),
+        ([180, 9, 0], [FLAWLESS], ["w-0", "l-0", "l-1"]),
         # The first is right and its programs never: nothing else is tried before its last seed
-        ([0, 0, 0, 180, 0], [WRONG, None, WRONG, FLAWLESS], ["w-0", "w-1", "w-2", "o-0", "t-0"]),
+        ([0, 0, 0, 180, 0], [WRONG, None, WRONG, FLAWLESS], ["w-0", "w-1", "w-2", "l-0", "t-0"]),
     ],
 )
 def test_a_setting_that_came_close_goes_on(tmp_path, monkeypatch, wrong, read, names):

@@ -121,7 +121,7 @@ def test_exploring_ends_when_every_length_succeeds_mostly():
     assert not pacing.explored(config, one_fails)
 
 
-@pytest.mark.parametrize(("at_most", "after_limit"), [(0, None), (300, pacing.COMMIT)])
+@pytest.mark.parametrize(("at_most", "after_limit"), [(0, None), (300, pacing.EXPLORE)])
 def test_sharpening_in_vain_ends_where_there_is_a_limit(at_most, after_limit):
     config = small_config(sharpen_timesteps=100, sharpen_at_most=at_most)
     pace = init_pace(config).replace(phase=jnp.int32(pacing.SHARPEN), phase_began=jnp.int32(1000))
