@@ -93,7 +93,7 @@ def _likelier_first(form: Form) -> list[Setting]:
     by heart, or steered by in ways that no short program tells.
     """
     look_around = Setting("look around", base_config(), 1_800_000, 3_000_000)
-    two_reads = Setting("two reads", two_read_config(), 2_500_000, 5_000_000)
+    two_reads = Setting("two reads", two_read_config(), 2_500_000, 7_000_000)
     two_reads.config.view = "no_tape_values"
     # With more time, add goes back over its own digits, for a 0 to make the last carry of
     two_reads.config.steps_per_digit = 1.0
