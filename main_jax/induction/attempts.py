@@ -93,21 +93,19 @@ def _likelier_first(form: Form) -> list[Setting]:
     by heart, or steered by in ways that no short program tells.
     """
     look_around = Setting("look around", base_config(), 1_800_000, 3_000_000)
+    walk = Setting("walk", walk_config(), 700_000, 2_000_000)
     two_reads = Setting("two reads", two_read_config(), 2_500_000, 7_000_000)
     two_reads.config.view = "no_tape_values"
-    # With more time, add goes back over its own digits, for a 0 to make the last carry of
-    two_reads.config.steps_per_digit = 1.0
+    # With steps to spare, copy began at both ends, and add went back over its own digits for a 0 to
+    # make the last carry of
+    walk.config.steps_per_digit = two_reads.config.steps_per_digit = 1.0
     if sum(name in LONG_OPERANDS for name in form.task.operand_names) > 1:
-        return [two_reads, look_around, _walk()]  # most often, they are read together
+        return [two_reads, look_around, walk]  # most often, they are read together
     if form.shorter:  # what is left out depends on the digits
         select = Setting("select", base_config(), 1_800_000, 3_000_000)
         select.config.view = "no_tape_values"
         return [select, look_around, two_reads]
-    return [_walk(), look_around, two_reads]
-
-
-def _walk() -> Setting:
-    return Setting("walk", walk_config(), 700_000, 1_500_000)
+    return [walk, look_around, two_reads]
 
 
 def config_of(attempt: Attempt) -> ConfigDict:

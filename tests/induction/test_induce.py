@@ -53,8 +53,8 @@ def test_attempts_and_their_configs(tmp_path, name, first, steps_per_digit, extr
         every_module = config.task == given.form.task.name
         assert every_module == (attempt.seed == 2)
         assert config.max_difficulty == max(map(given.form.length, given.parts.training))
-        # What takes two reads a digit has no steps to spare.
-        share = 2 / 3 if attempt.setting.name == "two reads" else 1
+        # What goes a digit a step has none to spare.
+        share = 2 / 3 if attempt.setting.name in ("walk", "two reads") else 1
         assert config.steps_per_digit == pytest.approx(share * steps_per_digit)
         assert config.extra_steps == extra_steps
     assert tried[0].timesteps < tried[3].timesteps < tried[6].timesteps
