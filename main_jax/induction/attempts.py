@@ -19,7 +19,7 @@ from main_jax.induction.form import Form
 from main_jax.induction.given import Given
 from main_jax.induction.pairs import Pair
 from main_jax.learning.checkpoint import load_controller
-from main_jax.learning.pace import Pace
+from main_jax.learning.pace import MOSTLY, Pace
 from main_jax.learning.train import train_and_evaluate
 from main_jax.terminal import tell
 
@@ -31,7 +31,7 @@ ALL_MODULES_EACH = 3  # of so many rounds, one has all modules on offer; the oth
 class Setting:
     name: str
     config: ConfigDict
-    # In the first round, timesteps: until it has come to the longest inputs, and until it is over
+    # Timesteps of the first round: until it mostly succeeds, on the longest too; until it is over
     patience: int
     timesteps: int
 
@@ -51,10 +51,10 @@ class Attempt:
         return self.setting.timesteps * (self.seed + 1)
 
     def hopeless(self, pace: Pace, elapsed: int) -> bool:
-        """Whether it has not come to the longest inputs, and had its time: others have theirs."""
+        """Whether it does not mostly succeed, and had its time: others have theirs."""
         longest = len(pace.success_rate)
-        patience = self.setting.patience * (self.seed + 1)
-        return elapsed >= patience and int(pace.max_difficulty) < longest
+        succeeds = int(pace.max_difficulty) == longest and pace.success_rate.mean() >= MOSTLY
+        return elapsed >= self.setting.patience * (self.seed + 1) and not succeeds
 
     def its_setting_first(self, others: list["Attempt"]) -> list["Attempt"]:
         return sorted(others, key=lambda other: other.setting.name != self.setting.name)

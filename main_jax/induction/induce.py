@@ -24,6 +24,7 @@ from main_jax.report.front_door import Controller
 from main_jax.terminal import say, tell
 
 FINGERPRINT_FILE = "induction.json"
+FAR_OFF = 2 / 3  # of the pairs wrong; add without its last carry has a half
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,7 +131,7 @@ def _learn(given: Given, folder: Path, rounds: int) -> list[Tried] | None:
         tried.append(Tried(attempt.given, outcome, reading))
         if reading and reading.flawless:
             return tried
-        if 2 * outcome.wrong_in_training < len(given.parts.training):
+        if outcome.wrong_in_training < FAR_OFF * len(given.parts.training):
             left = attempt.its_setting_first(left)
     best = min(tried, key=lambda attempt: attempt.merit)
     tried.remove(best)

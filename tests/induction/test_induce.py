@@ -60,16 +60,19 @@ def test_attempts_and_their_configs(tmp_path, name, first, steps_per_digit, extr
     assert tried[0].timesteps < tried[3].timesteps < tried[6].timesteps
 
 
-def test_an_attempt_is_given_up_that_has_not_come_to_the_longest_inputs(tmp_path):
+def test_an_attempt_is_given_up_that_does_not_mostly_succeed(tmp_path):
     first, *_, last = attempts.all_attempts(given_of(tmp_path, each=20), 3)
     config, patience = attempts.config_of(first), first.setting.patience
     pace = init_pace(config)
     assert first.hopeless(pace, patience) and not first.hopeless(pace, patience - 1)
     assert not last.hopeless(pace, patience)  # it has more time
-    arrived = pace.replace(max_difficulty=jnp.int32(config.max_difficulty))
+    longest, mostly = config.max_difficulty, jnp.full_like(pace.success_rate, 0.7)
+    arrived = pace.replace(max_difficulty=jnp.int32(longest), success_rate=mostly)
     assert not first.hopeless(arrived, 10 * patience)
-    nearly = pace.replace(max_difficulty=jnp.int32(config.max_difficulty - 1))
+    nearly = arrived.replace(max_difficulty=jnp.int32(longest - 1))
     assert first.hopeless(nearly, patience)
+    at_a_plateau = arrived.replace(success_rate=jnp.full_like(mostly, 0.5))
+    assert first.hopeless(at_a_plateau, patience)
 
 
 FLAWLESS, LONG = Candidate(PROGRAMS["copy"](), 0, []), Candidate(PROGRAMS["add"](), 0, [])
@@ -124,7 +127,7 @@ def test_another_seed_where_pairs_or_the_program_are_wrong(
         # Hopeless ones: each setting in its turn
         ([180] * 9, [], [f"{name}-{n}" for n in range(3) for name in ("w", "l", "t")]),
         # The second comes close, and so does its second seed, whose program is right
-        ([180, 9, 0], [FLAWLESS], ["w-0", "l-0", "l-1"]),
+        ([180, 90, 0], [FLAWLESS], ["w-0", "l-0", "l-1"]),
         # The first is right and its programs never: nothing else is tried before its last seed
         ([0, 0, 0, 180, 0], [WRONG, None, WRONG, FLAWLESS], ["w-0", "w-1", "w-2", "l-0", "t-0"]),
     ],
