@@ -6,8 +6,6 @@ from main_jax.config import two_read_config, variant_of
 def get_config(variant=""):
     config = two_read_config()
     config.task = "binary_add"
-    # The carry shows in the digits under the heads; those around them would only make more rules
-    config.view = "no_tape_values"
     # With two digits, half of the cells are put right by chance.
     config.mastery = 0.75
     # Either digit can be written from many cells, an empty one or one cell read twice among them.

@@ -110,6 +110,8 @@ PAPER_CONTROLLER_ON_PROGRESS = {
     "min_difficulty": 2,
     "restart_after": 1_500_000,
 }
+# Elsewhere, it is known with steps to spare only.
+PAPER_CONTROLLER_IN_TURN = {"steps_per_digit": 1.5}
 # The paper's training where it says how: 30M timesteps at one go, a linear curriculum, an oracle.
 PAPER_PROTOCOL = {
     "curriculum": "linear",
@@ -135,9 +137,24 @@ def walk_config() -> ConfigDict:
     return config
 
 
+def select_config() -> ConfigDict:
+    """For tasks in which what a digit is decides where the heads go."""
+    config = base_config()
+    # What is under the heads says enough, and rules that ask about no other digit are few
+    config.view = "no_tape_values"
+    # It finds the way soon or, from this start, never
+    config.restart_after = 800_000
+    return config
+
+
 def two_read_config() -> ConfigDict:
     """For tasks that take two reads for each digit; most of them carry something to the next."""
     config = base_config()
+    # A carry shows in the digits under the heads
+    config.view = "no_tape_values"
+    # With steps to spare, a last carry is written by trial: heads look around for digits to make it
+    # of, in ways that no short program tells.
+    config.steps_per_digit = 1.0
     # A digit depends on those before it. Where every right cell pays, runs settle on what often
     # pays without them: only the digits near a landmark, every other digit, or the most significant
     # one first with a guessed carry.
@@ -158,8 +175,8 @@ def two_read_config() -> ConfigDict:
 
 def use_paper_controller(config: ConfigDict) -> None:
     config.update(PAPER_CONTROLLER)
-    if config.reward == "progress":
-        config.update(PAPER_CONTROLLER_ON_PROGRESS)
+    pays_at_once = config.reward == "progress"
+    config.update(PAPER_CONTROLLER_ON_PROGRESS if pays_at_once else PAPER_CONTROLLER_IN_TURN)
 
 
 def train_as_in_paper(config: ConfigDict) -> None:

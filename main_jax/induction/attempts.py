@@ -6,45 +6,41 @@ induction that was stopped goes on where it was.
 
 import dataclasses
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 from ml_collections import ConfigDict
 
-from main_jax.config import base_config, two_read_config, walk_config
+from main_jax.config import base_config, select_config, two_read_config, walk_config
 from main_jax.controller.saved import SavedController
 from main_jax.environment.task import LONG_OPERANDS
 from main_jax.evaluation.solve import solve
 from main_jax.files import write_atomically
 from main_jax.induction.form import Form
+from main_jax.induction.given import Given
 from main_jax.induction.pairs import Pair
-from main_jax.induction.parts import Parts
 from main_jax.learning.checkpoint import load_controller
+from main_jax.learning.pace import MOSTLY, Pace
 from main_jax.learning.train import train_and_evaluate
 from main_jax.terminal import tell
 
 OUTCOME_FILE = "outcome.json"
+ALL_MODULES_EACH = 3  # of so many rounds, one has all modules on offer; the others, what is hinted
 
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
     name: str
     config: ConfigDict
-    timesteps: int  # in the first round
-
-
-def _settings() -> dict[str, Setting]:
-    return {
-        "walk": Setting("walk", walk_config(), 1_500_000),
-        "one read": Setting("one read", base_config(), 2_500_000),
-        "two reads": Setting("two reads", two_read_config(), 4_000_000),
-    }
+    # Timesteps of the first round: until it mostly succeeds, on the longest too; until it is over
+    patience: int
+    timesteps: int
 
 
 @dataclasses.dataclass(frozen=True)
 class Attempt:
     setting: Setting
     seed: int
+    given: Given
 
     @property
     def name(self) -> str:
@@ -53,6 +49,15 @@ class Attempt:
     @property
     def timesteps(self) -> int:
         return self.setting.timesteps * (self.seed + 1)
+
+    def hopeless(self, pace: Pace, elapsed: int) -> bool:
+        """Whether it does not mostly succeed, and had its time: others have theirs."""
+        longest = len(pace.success_rate)
+        succeeds = int(pace.max_difficulty) == longest and pace.success_rate.mean() >= MOSTLY
+        return elapsed >= self.setting.patience * (self.seed + 1) and not succeeds
+
+    def its_setting_first(self, others: list["Attempt"]) -> list["Attempt"]:
+        return sorted(others, key=lambda other: other.setting.name != self.setting.name)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,22 +81,32 @@ class Outcome:
         return f"{self.attempt}: {judged} ({spent})"
 
 
-def all_attempts(form: Form, rounds: int) -> Iterator[Attempt]:
-    """All settings in each round, with a seed of its own and more time than in the one before.
+def all_attempts(given: Given, rounds: int) -> list[Attempt]:
+    """All settings in each round, with a seed of its own and more time than in the one before."""
+    settings, hinted = _likelier_first(given.form), given.hinted()
+    offered = [hinted if (seed + 1) % ALL_MODULES_EACH else given for seed in range(rounds)]
+    return [Attempt(setting, n, offered[n]) for n in range(rounds) for setting in settings]
 
-    The likelier one first: what needs two digits at a time has, most often, two operands.
+
+def _likelier_first(form: Form) -> list[Setting]:
+    """Most see only what their heads stand on. From few pairs, what else there is to see is learned
+    by heart, or steered by in ways that no short program tells.
     """
-    settings = list(_settings().values())
+    look_around = Setting("look around", base_config(), 1_800_000, 3_000_000)
+    walk = Setting("walk", walk_config(), 700_000, 2_000_000)
+    two_reads = Setting("two reads", two_read_config(), 2_500_000, 7_000_000)
+    walk.config.steps_per_digit = 1.0  # with steps to spare, copy began at both ends
     if sum(name in LONG_OPERANDS for name in form.task.operand_names) > 1:
-        settings.reverse()
-    for seed in range(rounds):
-        for setting in settings:
-            yield Attempt(setting, seed)
+        return [two_reads, look_around, walk]  # most often, they are read together
+    if form.shorter:  # what is left out depends on the digits
+        select = Setting("select", select_config(), 1_800_000, 3_000_000)
+        return [select, look_around, two_reads]
+    return [walk, look_around, two_reads]
 
 
-def config_of(attempt: Attempt, form: Form, parts: Parts) -> ConfigDict:
-    config = attempt.setting.config.copy_and_resolve_references()
-    longest = max(map(form.length, parts.training))
+def config_of(attempt: Attempt) -> ConfigDict:
+    form, config = attempt.given.form, attempt.setting.config.copy_and_resolve_references()
+    longest = max(map(form.length, attempt.given.parts.training))
     config.update(
         {
             "task": form.task.name,
@@ -101,6 +116,8 @@ def config_of(attempt: Attempt, form: Form, parts: Parts) -> ConfigDict:
             "min_difficulty": min(config.min_difficulty, longest),
             "steps_per_digit": config.steps_per_digit * max(1, form.cells.each),
             "extra_steps": config.extra_steps + max(0, form.cells.more),
+            "restart_after": 0,  # it is another attempt's turn instead
+            "sharpen_at_most": 250_000,
             # Of pairs that were learned from: these say nothing, and are looked at in the end only.
             "evaluate_every": attempt.timesteps,
             "evaluation_lengths": (longest,),
@@ -110,17 +127,18 @@ def config_of(attempt: Attempt, form: Form, parts: Parts) -> ConfigDict:
     return config
 
 
-def perform(attempt: Attempt, form: Form, parts: Parts, folder: Path) -> Outcome | None:
+def perform(attempt: Attempt, folder: Path) -> Outcome | None:
     """Trains, or goes on to train; None if asked to stop."""
-    workdir = folder / attempt.name
+    workdir, given = folder / attempt.name, attempt.given
     path = folder / f"{attempt.name}-{OUTCOME_FILE}"
     if path.exists():
         return Outcome(**json.loads(path.read_text()))
+    modules = ", ".join(module.name for module in given.form.task.modules)
     tell(
-        f"training {attempt.name}: {len(parts.training):,} pairs, at most "
-        f"{attempt.timesteps / 1e6:g}M timesteps"
+        f"training {attempt.name}: {len(given.parts.training):,} pairs, at most "
+        f"{attempt.timesteps / 1e6:g}M timesteps; modules: {modules}"
     )
-    trained = train_and_evaluate(config_of(attempt, form, parts), workdir)
+    trained = train_and_evaluate(config_of(attempt), workdir, attempt.hopeless)
     if trained is None:
         return None
     controller = load_controller(str(workdir))
@@ -128,8 +146,8 @@ def perform(attempt: Attempt, form: Form, parts: Parts, folder: Path) -> Outcome
         attempt=attempt.name,
         timesteps=controller.timesteps,
         seconds=round(trained.progress.seconds, 1),
-        wrong_in_training=len(wrong_pairs(controller, form, parts.training)),
-        wrong_in_choosing=len(wrong_pairs(controller, form, parts.choosing)),
+        wrong_in_training=len(wrong_pairs(controller, given.form, given.parts.training)),
+        wrong_in_choosing=len(wrong_pairs(controller, given.form, given.parts.choosing)),
     )
     write_atomically(path, json.dumps(dataclasses.asdict(outcome), indent=1).encode())
     return outcome

@@ -6,9 +6,12 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from main_jax.environment.modules import get_modules
 from main_jax.environment.task_check import check_task
 from main_jax.environment.tasks import register
+from main_jax.errors import UserError
 from main_jax.induction.form import Form, infer_form
+from main_jax.induction.hints import hinted_modules
 from main_jax.induction.pairs import Pair, read_pairs
 from main_jax.induction.parts import Parts, split
 
@@ -35,6 +38,28 @@ class Given:
             found.append(f"{len(self.pairs)} pairs are too few to hold any out")
         return found
 
+    def hinted(self) -> "Given":
+        """The same with no modules but those that the pairs hint at, as a task of its own."""
+        offered = self.form.task
+        names = hinted_modules(self.form, self.parts.training)
+        if len(names) == len(offered.modules):
+            return self
+        task = dataclasses.replace(
+            offered, name=f"{offered.name}_hinted", modules=get_modules(*names)
+        )
+        given = dataclasses.replace(self, form=dataclasses.replace(self.form, task=task))
+        try:
+            given.declare()
+        except UserError:  # there are outputs that these cannot write
+            return self
+        return given
+
+    def declare(self) -> None:
+        """Makes the task known by its name, with the examples to learn from."""
+        task = self.form.with_examples(self.parts.training)
+        check_task(task)
+        register(task)
+
     def fingerprint(self) -> str:
         """What must be the same for an induction to go on."""
         task = self.form.task
@@ -55,8 +80,6 @@ def understand(
     """The pairs of a file, their form, their parts, and their task declared by its name."""
     pairs = read_pairs(path)
     form = infer_form(path, pairs, base, modules, reads or 2)
-    parts = split(path, form, pairs)
-    task = form.with_examples(parts.training)
-    check_task(task)
-    register(task)
-    return Given(path, pairs, form, parts)
+    given = Given(path, pairs, form, split(path, form, pairs))
+    given.declare()
+    return given

@@ -24,6 +24,7 @@ from main_jax.report.front_door import Controller
 from main_jax.terminal import say, tell
 
 FINGERPRINT_FILE = "induction.json"
+FAR_OFF = 2 / 3  # of the pairs wrong; add without its last carry has a half
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,8 +69,8 @@ def induce(
         return None
     outcomes, taken = [tried.outcome for tried in learned], learned[-1]
     saved = load_controller(str(folder / RUNS_FOLDER / taken.outcome.attempt))
-    reading = taken.reading or _read(given, folder / RUNS_FOLDER, taken.outcome)
-    findings = explain(given, folder, saved, reading, outcomes)
+    reading = taken.reading or _read(taken.given, folder / RUNS_FOLDER, taken.outcome)
+    findings = explain(taken.given, folder, saved, reading, outcomes)
     tell(findings.summary())
     return Induced(
         folder=folder,
@@ -100,6 +101,7 @@ def _check_folder(folder: Path, fingerprint: str) -> None:
 class Tried:
     """An attempt that is over, and what was read off its controller, if that is right."""
 
+    given: Given  # with the modules that it had
     outcome: attempts.Outcome
     reading: Reading | None
 
@@ -114,17 +116,23 @@ def _learn(given: Given, folder: Path, rounds: int) -> list[Tried] | None:
     """Attempts until one is right on all pairs it learned from and those to choose by, and so is
     its program.
 
-    The last one of the list is that one, or where there is none, the best.
+    A setting that came close has all its other seeds tried next. The last one of the list is that
+    which is right, or where there is none, the best.
     """
     tried: list[Tried] = []
-    for attempt in attempts.all_attempts(given.form, rounds):
-        outcome = attempts.perform(attempt, given.form, given.parts, folder)
+    left = attempts.all_attempts(given, rounds)
+    while left:
+        attempt = left.pop(0)
+        outcome = attempts.perform(attempt, folder)
         if outcome is None:
             return None
         tell(str(outcome))
-        tried.append(Tried(outcome, _read(given, folder, outcome) if outcome.good else None))
-        if outcome.good and tried[-1].reading.flawless:
+        reading = _read(attempt.given, folder, outcome) if outcome.good else None
+        tried.append(Tried(attempt.given, outcome, reading))
+        if reading and reading.flawless:
             return tried
+        if outcome.wrong_in_training < FAR_OFF * len(given.parts.training):
+            left = attempt.its_setting_first(left)
     best = min(tried, key=lambda attempt: attempt.merit)
     tried.remove(best)
     return [*tried, best]

@@ -25,7 +25,6 @@ LONGEST = 10  # digits of an example
 TESTED_LENGTHS, TOLD_LENGTH = (1, 2, 11, 100, 1000), 100  # tables and figures tell of one
 NUM_TESTED = 1000  # of each length, or as many as there are
 TEST_SEED = 1_000_003  # of inputs that no pool is drawn with
-ROUNDS = 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +85,7 @@ def perform(name: RunName, results: Path, workdirs: Path) -> None:
     lines = pool(task, name.pairs, name.seed)
     examples = folder / "pairs.tsv"
     examples.write_text("".join(lines))
-    induced = induce(examples, folder / "out", base=task.base, rounds=ROUNDS)
+    induced = induce(examples, folder / "out", base=task.base)
     if induced is None:
         raise TrainingError(f"run {name} was interrupted")
     result = Result(

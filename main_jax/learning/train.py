@@ -3,6 +3,7 @@
 import dataclasses
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import jax
@@ -54,10 +55,18 @@ class Outcome:
     progress: Progress
 
 
-def train_and_evaluate(config: ConfigDict, workdir: Path) -> Outcome | None:
-    """Trains until solved or out of timesteps and returns what came of it.
+def never(pace: pacing.Pace, elapsed: int) -> bool:
+    return False
 
-    Asked to stop by a signal, it saves and returns None; the same call resumes.
+
+def train_and_evaluate(
+    config: ConfigDict, workdir: Path, hopeless: Callable[[pacing.Pace, int], bool] = never
+) -> Outcome | None:
+    """Trains until solved, out of timesteps, or given up, and returns what came of it.
+
+    A caller who has something else to try says what is hopeless: by the pace of an attempt and how
+    many timesteps it has had. Asked to stop by a signal, it saves and returns None; the same call
+    resumes.
     """
     validate_config(config)
     validate_runtime(config)
@@ -65,7 +74,7 @@ def train_and_evaluate(config: ConfigDict, workdir: Path) -> Outcome | None:
         raise UserError("the processes were given different configs")
     parallel.by_first_process(lambda: check_workdir(workdir, config))
     check_task(get_task(config.task))
-    run = Run(FrozenConfigDict(config), workdir)
+    run = Run(FrozenConfigDict(config), workdir, hopeless)
     try:
         return run.until_done()
     finally:
@@ -77,8 +86,13 @@ class Run:
     reads, writes and shows anything.
     """
 
-    def __init__(self, config: FrozenConfigDict, workdir: Path):
-        self.config, self.workdir = config, workdir
+    def __init__(
+        self,
+        config: FrozenConfigDict,
+        workdir: Path,
+        hopeless: Callable[[pacing.Pace, int], bool] = never,
+    ):
+        self.config, self.workdir, self.hopeless = config, workdir, hopeless
         self.agent = build_agent(config)
         self.runtime = build_runtime(self.agent, config)
         self.progress = Progress(devices=len(self.runtime.devices))
@@ -214,7 +228,11 @@ class Run:
         self.display.note(f"{reason}: restart {self.runtime.attempt}, from new parameters")
 
     def _done(self) -> bool:
-        return self.progress.solved or self.runtime.timesteps >= self.config.total_timesteps
+        out_of_time = self.runtime.timesteps >= self.config.total_timesteps
+        return self.progress.solved or out_of_time or self._given_up()
+
+    def _given_up(self) -> bool:
+        return self.hopeless(self.runtime.pace, self.runtime.elapsed)
 
     def _advance(self) -> None:
         self.results = []  # those of the parameters before
@@ -289,7 +307,8 @@ class Run:
     def _report(self) -> None:
         self.results = self.results or self._test()  # a finished run, asked again
         self.display.close()
-        outcome = "solved" if self.progress.solved else "out of timesteps"
+        outcome = "given up" if self._given_up() else "out of timesteps"
+        outcome = "solved" if self.progress.solved else outcome
         console = SteadyConsole(quiet=not self.keeps, markup=False)
         console.print(
             results_table(

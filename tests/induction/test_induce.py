@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import jax.numpy as jnp
 import pytest
 
 import main_jax
@@ -15,6 +16,7 @@ from main_jax.induction.checks import Answer
 from main_jax.induction.given import understand
 from main_jax.induction.report import Findings, Part, report_text
 from main_jax.learning.config_check import validate_config
+from main_jax.learning.pace import init_pace
 from main_jax.programs import extract, inputs
 from main_jax.programs.extract import Comparison
 from tests.commands import assert_user_error, launch
@@ -35,21 +37,42 @@ def outcome(number, in_training=0, in_choosing=0):
     [
         ("copy", "walk-0", 1.5, 3),
         ("caesar", "walk-0", 1.5, 3),
+        ("filter_even", "select-0", 1.5, 3),
         ("add", "two_reads-0", 1.5, 4),
         ("interleave", "two_reads-0", 3.0, 3),
     ],
 )
 def test_attempts_and_their_configs(tmp_path, name, first, steps_per_digit, extra_steps):
     given = given_of(tmp_path, name, lengths=range(1, 6), each=20)
-    tried = list(attempts.all_attempts(given.form, 3))
+    tried = list(attempts.all_attempts(given, 3))
     assert tried[0].name == first and len({attempt.name for attempt in tried}) == 9
     assert {attempt.seed for attempt in tried[:3]} == {0}
     for attempt in tried:
-        config = attempts.config_of(attempt, given.form, given.parts)
+        config = attempts.config_of(attempt)
         validate_config(config)
+        every_module = config.task == given.form.task.name
+        assert every_module == (attempt.seed == 2)
         assert config.max_difficulty == max(map(given.form.length, given.parts.training))
-        assert (config.steps_per_digit, config.extra_steps) == (steps_per_digit, extra_steps)
+        # What goes a digit a step has none to spare.
+        share = 2 / 3 if attempt.setting.name in ("walk", "two reads") else 1
+        assert config.steps_per_digit == pytest.approx(share * steps_per_digit)
+        assert config.extra_steps == extra_steps
     assert tried[0].timesteps < tried[3].timesteps < tried[6].timesteps
+
+
+def test_an_attempt_is_given_up_that_does_not_mostly_succeed(tmp_path):
+    first, *_, last = attempts.all_attempts(given_of(tmp_path, each=20), 3)
+    config, patience = attempts.config_of(first), first.setting.patience
+    pace = init_pace(config)
+    assert first.hopeless(pace, patience) and not first.hopeless(pace, patience - 1)
+    assert not last.hopeless(pace, patience)  # it has more time
+    longest, mostly = config.max_difficulty, jnp.full_like(pace.success_rate, 0.7)
+    arrived = pace.replace(max_difficulty=jnp.int32(longest), success_rate=mostly)
+    assert not first.hopeless(arrived, 10 * patience)
+    nearly = arrived.replace(max_difficulty=jnp.int32(longest - 1))
+    assert first.hopeless(nearly, patience)
+    at_a_plateau = arrived.replace(success_rate=jnp.full_like(mostly, 0.5))
+    assert first.hopeless(at_a_plateau, patience)
 
 
 FLAWLESS, LONG = Candidate(PROGRAMS["copy"](), 0, []), Candidate(PROGRAMS["add"](), 0, [])
@@ -66,12 +89,12 @@ WRONG = Candidate(PROGRAMS["copy"](), 3, [])
             3,
             2,
         ),
-        ([(outcome(n, 5 - n % 3, 1 + (n != 4)), 0) for n in range(6)], 6, 4),
+        ([(outcome(n, 5 - n % 3, 1 + (n != 4)), 0) for n in range(9)], 9, 4),
         ([(outcome(0, 9), 0), (None, 0)], 2, None),  # asked to stop
         # Right controllers, of which the program
         ([(outcome(0), WRONG), (outcome(1), None), (outcome(2), FLAWLESS)], 3, 2),
-        ([(outcome(n), ENDLESS if n == 3 else None if n % 2 else WRONG) for n in range(6)], 6, 3),
-        ([(outcome(n), None if n == 5 else WRONG) for n in range(6)], 6, 5),
+        ([(outcome(n), ENDLESS if n == 3 else None if n % 2 else WRONG) for n in range(9)], 9, 3),
+        ([(outcome(n), None if n == 5 else WRONG) for n in range(9)], 9, 5),
     ],
 )
 def test_another_seed_where_pairs_or_the_program_are_wrong(
@@ -79,7 +102,7 @@ def test_another_seed_where_pairs_or_the_program_are_wrong(
 ):
     given, calls, read = given_of(tmp_path, each=20), [], []
 
-    def perform(attempt, form, parts, folder):
+    def perform(attempt, folder):
         calls.append(attempt)
         return outcomes[len(calls) - 1][0]
 
@@ -96,6 +119,30 @@ def test_another_seed_where_pairs_or_the_program_are_wrong(
         assert found is None
         return
     assert len(found) == performed and found[-1].outcome == outcomes[taken][0]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "read", "names"),
+    [
+        # Hopeless ones: each setting in its turn
+        ([180] * 9, [], [f"{name}-{n}" for n in range(3) for name in ("w", "l", "t")]),
+        # The second comes close, and so does its second seed, whose program is right
+        ([180, 90, 0], [FLAWLESS], ["w-0", "l-0", "l-1"]),
+        # The first is right and its programs never: nothing else is tried before its last seed
+        ([0, 0, 0, 180, 0], [WRONG, None, WRONG, FLAWLESS], ["w-0", "w-1", "w-2", "l-0", "t-0"]),
+    ],
+)
+def test_a_setting_that_came_close_goes_on(tmp_path, monkeypatch, wrong, read, names):
+    given, tried, read = given_of(tmp_path, each=20), [], iter(read)
+
+    def perform(attempt, folder):
+        tried.append(f"{attempt.setting.name[0]}-{attempt.seed}")
+        return outcome(len(tried), in_training=wrong[len(tried) - 1])
+
+    monkeypatch.setattr(attempts, "perform", perform)
+    monkeypatch.setattr(induce, "_read", lambda *_: Reading(next(read)))
+    induce._learn(given, tmp_path, 3)
+    assert tried == names
 
 
 PROGRAM = """
@@ -217,8 +264,8 @@ def cheap(monkeypatch):
     """Little to learn, by a small controller, and inputs as short to extract and compare."""
     config = base_config()
     config.update(SMALL)
-    settings = {"one read": attempts.Setting("one read", config, 400_000)}
-    monkeypatch.setattr(attempts, "_settings", lambda: settings)
+    setting = attempts.Setting("one read", config, 400_000, 400_000)
+    monkeypatch.setattr(attempts, "_likelier_first", lambda form: [setting])
     monkeypatch.setattr(checks, "LONGER", {11: 5, 30: 5})
 
     def few_inputs(task, seed=1):

@@ -35,7 +35,7 @@ def test_what_the_user_has_in_hand_is_compared_with_the_reference(
     """A program that reverses; a controller that does not end where an input begins with 0."""
     seen, texts_by_length = {}, {}
 
-    def induce(path, folder, base, rounds):
+    def induce(path, folder, base):
         seen.update(lines=path.read_text().splitlines(), base=base)
         controller = SimpleNamespace(agent=None, params=None, timesteps=7)
         program = tmp_path if has_program else None

@@ -23,7 +23,7 @@ from tests.helpers import ROOT, assert_trees_equal, small_config
 STEPS_PER_CALL = 8 * 4 * 2
 
 
-def tiny_run(workdir, calls, **overrides):
+def tiny_run(workdir, calls, hopeless=train.never, **overrides):
     config = small_config(
         task="copy",
         evaluate_every=3 * STEPS_PER_CALL,
@@ -33,7 +33,7 @@ def tiny_run(workdir, calls, **overrides):
         total_timesteps=calls * STEPS_PER_CALL,
         **overrides,
     )
-    train_and_evaluate(config, workdir)
+    train_and_evaluate(config, workdir, hopeless)
     return config
 
 
@@ -82,6 +82,21 @@ def test_stuck_run_starts_over_with_other_random_numbers(tmp_path, capsys):
     assert [row["timesteps"] for row in rows] == [n * STEPS_PER_CALL for n in range(1, 6)]
     assert len({rows[begin]["loss"] for begin in (0, 2, 4)}) == 3
     assert "restart 2, from new parameters" in capsys.readouterr().out
+
+
+def test_run_is_given_up_when_its_caller_says_so_and_stays_so(tmp_path, capsys):
+    asked = []
+
+    def hopeless(pace, elapsed):
+        asked.append((int(pace.max_difficulty), elapsed))
+        return elapsed >= 3 * STEPS_PER_CALL
+
+    for _ in range(2):  # the second time there is nothing left to do
+        tiny_run(tmp_path, calls=7, hopeless=hopeless)
+        assert lines_of(tmp_path, "train")[-1]["timesteps"] == 3 * STEPS_PER_CALL
+        assert "copy: given up after 192 timesteps" in capsys.readouterr().out
+        assert (tmp_path / "controller.msgpack").exists()
+    assert (2, STEPS_PER_CALL) in asked and max(asked)[1] == 3 * STEPS_PER_CALL
 
 
 def test_finished_run_reports_again_and_changes_nothing(tmp_path, capsys):
