@@ -12,6 +12,7 @@ TINY = [
     "--config.channels=8",
     "--config.hidden_sizes=(16,)",
     "--config.updates_per_call=4",
+    "--config.min_difficulty=2",
     "--config.max_difficulty=3",
     "--config.evaluation_lengths=(3,)",
     "--config.num_evaluation_inputs=4",
