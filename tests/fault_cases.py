@@ -15,7 +15,8 @@ from tests.fault_tools import ROOT
 # The smallest run that does everything
 TINY = (
     *("--config.batch_size=8", "--config.unroll_length=4", "--config.channels=8"),
-    *("--config.hidden_sizes=(16,)", "--config.updates_per_call=4", "--config.max_difficulty=3"),
+    *("--config.hidden_sizes=(16,)", "--config.updates_per_call=4"),
+    *("--config.min_difficulty=2", "--config.max_difficulty=3"),
     *("--config.evaluation_lengths=(3,)", "--config.num_evaluation_inputs=4"),
     *("--config.evaluate_every=100000000", "--config.validate_every=100000000"),
 )
