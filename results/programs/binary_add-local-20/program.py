@@ -3,16 +3,16 @@
 module:
   first step: Sum
   not (tape[write_1] < tape[read_1]) and last module was Sum and not (write_1 is at end): Sum
-  not (write_1 is at end) and not (tape[read_1] < tape[write_1]): SumInc
+  not (tape[read_1] < tape[write_1]) and not (write_1 is at end): SumInc
   write_1 is at end: Halt
   else: Sum
 read_1:
-  first step: $-1
-  read_1 is at ++1: read_1
+  first step: +-1
+  read_1 is at *+1: read_2-2
   else: read_1-1
 read_2:
-  first step: +-1
-  read_1 is at ++1: read_1
+  first step: $-1
+  read_1 is at *+1: read_2-2
   else: read_2-1
 write_1:
   first step: $+1
@@ -102,27 +102,27 @@ def solve(text):
     read_1 = -1000
     read_2 = -2000
     write_1 = -3000
-    for step in range(1, n * 3 // 2 + 3 + 1):
+    for step in range(1, n * 1 // 1 + 3 + 1):
         if first:  # first step
             module = 'Sum'
         elif not (less(write_1, read_1)) and last_module == 'Sum' and not (write_1 == end):  # not (tape[write_1] < tape[read_1]) and last module was Sum and not (write_1 is at end)
             module = 'Sum'
-        elif not (write_1 == end) and not (less(read_1, write_1)):  # not (write_1 is at end) and not (tape[read_1] < tape[write_1])
+        elif not (less(read_1, write_1)) and not (write_1 == end):  # not (tape[read_1] < tape[write_1]) and not (write_1 is at end)
             module = 'SumInc'
         elif write_1 == end:  # write_1 is at end
             module = 'Halt'
         else:
             module = 'Sum'
         if first:  # first step
-            next_read_1 = dollar - 1
-        elif read_1 == plus + 1:  # read_1 is at ++1
-            next_read_1 = read_1
+            next_read_1 = plus - 1
+        elif read_1 == star + 1:  # read_1 is at *+1
+            next_read_1 = read_2 - 2
         else:
             next_read_1 = read_1 - 1
         if first:  # first step
-            next_read_2 = plus - 1
-        elif read_1 == plus + 1:  # read_1 is at ++1
-            next_read_2 = read_1
+            next_read_2 = dollar - 1
+        elif read_1 == star + 1:  # read_1 is at *+1
+            next_read_2 = read_2 - 2
         else:
             next_read_2 = read_2 - 1
         if first:  # first step

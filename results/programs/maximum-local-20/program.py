@@ -1,15 +1,16 @@
 """The algorithm of a controller that learned the task 'maximum'.
 
 module:
+  first step: Increment
   write_1 is at end: Halt
   else: Max
 read_1:
   first step: *+1
-  write_1 is at $: read_1
+  last module was Increment: read_1
   else: read_1+1
 read_2:
   first step: ,+1
-  write_1 is at $: read_2
+  last module was Increment: read_2
   else: read_2+1
 write_1:
   first step: $
@@ -93,20 +94,22 @@ def solve(text):
     read_1 = -1000
     read_2 = -2000
     write_1 = -3000
-    for step in range(1, n * 3 // 2 + 3 + 1):
-        if write_1 == end:  # write_1 is at end
+    for step in range(1, n * 1 // 1 + 3 + 1):
+        if first:  # first step
+            module = 'Increment'
+        elif write_1 == end:  # write_1 is at end
             module = 'Halt'
         else:
             module = 'Max'
         if first:  # first step
             next_read_1 = star + 1
-        elif write_1 == dollar:  # write_1 is at $
+        elif last_module == 'Increment':  # last module was Increment
             next_read_1 = read_1
         else:
             next_read_1 = read_1 + 1
         if first:  # first step
             next_read_2 = comma + 1
-        elif write_1 == dollar:  # write_1 is at $
+        elif last_module == 'Increment':  # last module was Increment
             next_read_2 = read_2
         else:
             next_read_2 = read_2 + 1

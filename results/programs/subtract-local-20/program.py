@@ -106,7 +106,7 @@ def solve(text):
     read_1 = -1000
     read_2 = -2000
     write_1 = -3000
-    for step in range(1, n * 3 // 2 + 3 + 1):
+    for step in range(1, n * 1 // 1 + 3 + 1):
         if first:  # first step
             module = 'Difference'
         elif less(write_1, read_1) and not (write_1 == end):  # tape[write_1] < tape[read_1] and not (write_1 is at end)
