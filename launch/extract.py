@@ -23,6 +23,7 @@ def main(arguments):
     path = cli.output_file("out", OUT.value)
     from main_jax.files import write_atomically
     from main_jax.learning.checkpoint import load_controller
+    from main_jax.programs import margins
     from main_jax.programs.extract import compare, extract
     from main_jax.programs.printer import program_markdown, program_text
     from main_jax.programs.program import to_json
@@ -45,6 +46,8 @@ def main(arguments):
         write_atomically(file, content.encode())
     print(text)
     print(f"\n{comparison}")
+    found = margins.margins(controller.agent, controller.params)
+    print("\n".join(["", margins.TITLE, *map(str, found)]))
     if comparison.disagreements:
         cli.fail("the controller does what this program forbids", code=1)
 

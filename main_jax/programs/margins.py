@@ -15,13 +15,13 @@ from jax import lax
 from main_jax.controller import policy
 from main_jax.controller.agent import Agent
 from main_jax.controller.network import MASKED_LOGIT
-from main_jax.environment import tape
 from main_jax.environment.game import HALT
 from main_jax.programs.inputs import random_inputs
 from main_jax.programs.interpreter import ignored_heads
 from main_jax.programs.vocabulary import head_names
 
 LENGTHS = (1, 3, 10, 30, 100)
+TITLE = "how sure it is: its smallest leads over the next best choice, in logits"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +31,9 @@ class Margin:
     module: float  # the smallest lead of the module
     heads: float  # the smallest lead of a head that the module called does not ignore
 
+    def __str__(self):
+        return f"{self.length} digits: module {self.module:.2f}, heads {self.heads:.2f}"
+
 
 @functools.partial(jax.jit, static_argnums=(0, 3))
 def _leads(agent: Agent, params, tapes, num_steps: int):
@@ -39,16 +42,13 @@ def _leads(agent: Agent, params, tapes, num_steps: int):
     def step(tapes, _):
         outputs = agent(params, tapes.seen)
         actions = jax.vmap(policy.greedy)(outputs)
-        ended = jax.vmap(agent.game.ended)(tapes)
+        live = ~jax.vmap(agent.game.ended)(tapes)
         best = lax.top_k(outputs.module_logits, 2)[0]
         first, second = jnp.moveaxis(lax.top_k(outputs.head_logits, 2)[0], 2, 0)
         alone = jnp.where(second > MASKED_LOGIT, first - second, jnp.inf)
         leads = jnp.concatenate([(best[:, 0] - best[:, 1])[:, None], alone], axis=1)
 
-        def move(state, action, ended):
-            return tape.transition(agent.task, state, action, ended)
-
-        return jax.vmap(move)(tapes, actions, ended), (leads, actions.module, ~ended)
+        return jax.vmap(agent.game.move)(tapes, actions), (leads, actions.module, live)
 
     return lax.scan(step, tapes, None, length=num_steps)[1]
 
